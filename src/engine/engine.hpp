@@ -1,0 +1,68 @@
+#pragma once
+// The shell round the core: owns what is in hand, turns events into core steps and performs the actions.
+//
+// Protocol: construct, start(), then feed every event with the time at which it is handled; call timer_due() when the
+// timer rings. All on one thread. Nothing here blocks, and no port is called back from inside itself.
+// After drain() the engine finishes what it can and closes both links; stopped() then turns true.
+
+#include "model/figures.hpp"
+#include "model/policy.hpp"
+#include "model/status.hpp"
+#include "model/time.hpp"
+#include "ports/broker.hpp"
+#include "ports/consumer.hpp"
+#include "ports/journal.hpp"
+#include "ports/timer.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace retryd::engine {
+
+struct Options {
+    std::string host;  // names this daemon in the history of a message
+    std::string version;
+    std::optional<model::Milliseconds> drain;  // how long a drain may take; nothing: the longest timeout + 2 s
+    std::uint64_t seed = 0;                    // of all chance: a run is replayed from it
+};
+
+// What the engine calls. All outlive it.
+struct Ports {
+    ports::Broker& broker;
+    ports::Consumer& consumer;
+    ports::Timer& timer;
+    ports::Journal& journal;
+};
+
+class Engine {
+public:
+    Engine(model::PolicyPtr policy, Ports ports, Options options);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    void start(const model::Clock& now);
+    void broker_events(std::vector<ports::BrokerEvent>& events, const model::Clock& now);  // clears `events`
+    void replied(model::DeliveryKey key, model::Reply&& reply, const model::Clock& now);
+    void probed(model::QueueId queue, const std::string& trouble, const model::Clock& now);
+    void timer_due(const model::Clock& now);
+    void drain(const model::Clock& now);
+
+    [[nodiscard]] bool stopped() const;
+    // The first login was refused by every address: with `--wait` the process ends with exit code 4.
+    [[nodiscard]] bool refused() const;
+    [[nodiscard]] bool broker_seen() const;  // both links have been up
+    [[nodiscard]] model::StatusView status(const model::Clock& now) const;
+    [[nodiscard]] const model::Figures& figures() const;
+    // Aborts the process with a sentence when an inner invariant is broken; tests call it after each step.
+    void check_invariants() const;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace retryd::engine

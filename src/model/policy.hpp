@@ -1,0 +1,146 @@
+#pragma once
+// The policy in force: plain values, complete (every built-in, default and group value is in place), replaced whole and
+// never edited. policyfile/ makes it from YAML and is the only place that knows the keys' spelling.
+// "Off" is std::nullopt, never zero. Defaults written here are the built-in values of the policy file.
+
+#include "model/names.hpp"
+#include "model/outcome.hpp"
+#include "model/pattern.hpp"
+#include "model/time.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace retryd::model {
+
+using namespace std::chrono_literals;
+
+// A share in 0..1.
+struct Ratio {
+    double value = 0;
+    auto operator<=>(const Ratio&) const = default;
+};
+
+enum class QueueType : std::uint8_t { quorum, classic };
+
+// Where the consumer listens.
+struct HttpTarget {
+    std::string host;       // Host header: "127.0.0.1:8080", or "localhost" over a Unix socket
+    std::string unix_path;  // a Unix socket's path; empty: TCP
+    std::string tcp_host;   // a name or an address without brackets; empty: Unix socket
+    std::uint16_t tcp_port = 0;
+    std::string path = "/";  // with the query, fit for a request line
+};
+
+struct DeliverPolicy {
+    HttpTarget http;
+    std::vector<std::pair<std::string, std::string>> headers;  // fixed ones, added to each request; may hold secrets
+    Milliseconds timeout = 20s;                                // from the request's first byte to the reply's last
+    std::uint32_t concurrency = 16;                            // deliveries at the consumer at once, 1..10000
+    ByteCount max_reply{64 * 1024};                            // above: the status decides, the body is not read
+};
+
+struct StatusRange {
+    std::uint16_t first = 0;  // 100..599
+    std::uint16_t last = 0;   // inclusive
+};
+struct HeaderRule {
+    std::string name;
+    std::vector<Pattern> any_of;
+};
+// All members that are not empty must match; within one, any of its patterns.
+struct ClassifyRule {
+    std::vector<StatusRange> status;
+    std::vector<Pattern> error_type;
+    std::vector<Pattern> error_message;
+    std::vector<Pattern> dependency;
+    std::vector<HeaderRule> header;     // the message's own headers; every one of them must match
+    std::vector<Pattern> routing_key;   // the message's original routing key
+    std::vector<Pattern> type;          // the message's type property
+    Outcome as = Outcome::transient;    // one of the stated outcomes
+    std::optional<Milliseconds> delay;  // transient: instead of the rung; throttled: instead of the hold ladder's climb
+};
+inline constexpr std::size_t max_classify_rules = 64;  // for each queue: what a message matches is one 64-bit mask
+
+struct RetryPolicy {
+    std::vector<Milliseconds> quick;  // waits before the quick tries, in order; their sum is at most `within`
+    std::vector<Milliseconds> delays{1s, 2s, 4s, 8s, 16s, 32s};  // 50 ms..7 d each; empty: no delayed retry
+    std::uint32_t max = 6;                                       // delayed retries; beyond delays.size() the last delay repeats
+    Ratio jitter{0.2};                                           // ±, 0..0.9
+    bool full_jitter = false;                                    // `jitter: full`
+    std::uint32_t spread = 4;                                    // queues for each rung, 1..16
+    QueueType queue_type = QueueType::quorum;
+};
+
+struct HoldPolicy {
+    std::vector<Milliseconds> delays{15s, 1min, 5min, 30min, 2h};  // rising
+    std::optional<Milliseconds> max;                               // held time in all, then `to.held`
+    Milliseconds max_retry_after = 6h;                             // a longer Retry-After is cut to this
+};
+
+// Names of queues, already resolved from `parked`, `dlq` or {queue: NAME}.
+struct Destinations {
+    QueueName exhausted, age, held, expired, permanent;
+};
+
+struct QueuePolicy {
+    QueueName name;               // the work queue
+    QueueName lane, parked, dlq;  // our own queues
+    std::string tier_prefix;      // "retryd.orders." — "delay.800ms" and the like follow
+    DeliverPolicy deliver;
+    std::vector<ClassifyRule> classify;
+    RetryPolicy retry;
+    HoldPolicy hold;
+    std::optional<Milliseconds> age_limit;
+    Destinations to;
+    std::uint32_t history = 10;        // attempts kept on the message; 0: none
+    std::uint32_t prefetch = 128;      // for each of the two channels, 1..65535
+    Ratio lane_share{0.25};            // slots for the lane while fresh messages wait
+    std::optional<QueueType> declare;  // create the work queue, as this type
+};
+
+struct BrokerAddress {
+    std::string host;  // a name or an address without brackets
+    std::uint16_t port = 5672;
+    std::string vhost = "/";
+    std::string user = "guest";
+    std::string password = "guest";  // never printed
+};
+// "user@host:port/vhost", for logs: never the password.
+[[nodiscard]] std::string to_text(const BrokerAddress& address);
+
+struct BrokerPolicy {
+    std::vector<BrokerAddress> addresses;  // tried in turn, at least one
+    std::chrono::seconds heartbeat = 20s;  // 1 s..1 h; the broker treats 0 as off, so it is refused
+    Milliseconds connect_timeout = 10s;
+    Milliseconds confirm_timeout = 30s;
+};
+
+struct ListenAddress {
+    std::string unix_path;  // empty: TCP
+    std::string tcp_host;
+    std::uint16_t tcp_port = 0;
+};
+
+enum class LogLevel : std::uint8_t { debug, info, warn, error };
+enum class LogFormat : std::uint8_t { automatic, json, text };  // automatic: json unless on a terminal
+
+struct Policy {
+    BrokerPolicy broker;
+    ByteCount memory{256 * 1024 * 1024};
+    ByteCount max_body{64 * 1024 * 1024};
+    std::optional<std::vector<ListenAddress>> admin;  // nothing: the default socket (app/ knows where)
+    std::vector<ListenAddress> metrics;
+    LogLevel log_level = LogLevel::info;
+    LogFormat log_format = LogFormat::automatic;
+    std::vector<QueuePolicy> queues;  // in the file's order; QueueId is the position
+    std::string hash;                 // of the effective values without secrets: retryd_policy_info
+};
+using PolicyPtr = std::shared_ptr<const Policy>;
+
+}  // namespace retryd::model

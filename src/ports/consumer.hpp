@@ -1,0 +1,45 @@
+#pragma once
+// The consumer application as the engine sees it. All on the main loop; events are posted, never called from inside
+// deliver(), abandon() or probe().
+
+#include "model/message.hpp"
+#include "model/names.hpp"
+#include "model/outcome.hpp"
+#include "model/time.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace retryd::ports {
+
+// One message on its way to the consumer, with all that it is told about it.
+struct Delivery {
+    model::DeliveryKey key;
+    model::QueueId queue;
+    model::MessagePtr message;          // for its body
+    std::string shown;                  // property bytes that the consumer is shown (the original's)
+    std::string exchange, routing_key;  // the original ones
+    std::string idempotency_key;
+    std::string last_error;     // empty: none
+    std::uint32_t attempt = 1;  // failed attempts + 1
+    std::uint32_t max_attempts = 1;
+    std::optional<model::WallTime> first_failed;
+    model::WallTime deadline;  // when retryd stops waiting
+    bool redelivered = false;
+};
+
+class Consumer {
+public:
+    virtual ~Consumer() = default;
+    // Sends it; answers with Inbox::replied, once, unless it is abandoned first. The caller keeps to the concurrency.
+    virtual void deliver(Delivery&& delivery) = 0;
+    // Stops waiting: the connection is not reused, and no reply comes for the key any more. Unknown keys are ignored.
+    virtual void abandon(model::DeliveryKey key) = 0;
+    // Looks whether somebody is there, without sending a message; answers with Inbox::probed.
+    virtual void probe(model::QueueId queue) = 0;
+};
+
+}  // namespace retryd::ports
