@@ -1,0 +1,240 @@
+#include "core/copies.hpp"
+
+#include "core/ladder.hpp"
+
+namespace retryd::core {
+
+using model::DeliveryKey;
+using model::SteadyTime;
+
+namespace {
+
+constexpr std::size_t window_copies = 256;
+constexpr std::uint64_t window_bytes = 16 * 1024 * 1024;
+constexpr model::Milliseconds first_pause{1000};
+constexpr model::Milliseconds longest_pause{30000};
+
+}  // namespace
+
+void CopyActions::clear() {
+    publish.clear();
+    declare.clear();
+    renew_link = false;
+}
+
+void Copies::add(DeliveryKey delivery, const model::QueueSpec& target, model::ByteCount size) {
+    auto& copy = copies_[delivery];
+    copy.target = target.name;
+    copy.size = size;
+    targets_.try_emplace(target.name, Target{target, Belief::unknown, {}});
+    enqueue(delivery, copy);
+}
+
+bool Copies::forget(DeliveryKey delivery) {
+    const auto found = copies_.find(delivery);
+    if (found == copies_.end()) return true;
+    if (found->second.state == State::in_flight) return false;
+    copies_.erase(found);  // the lists skip keys that are gone
+    return true;
+}
+
+void Copies::link_up() {
+    up_ = true;
+    blocked_ = false;
+    renewing_ = false;
+}
+
+void Copies::link_down() {
+    up_ = false;
+    blocked_ = false;
+    // Published again in their order, before all others.
+    for (auto it = in_flight_.rbegin(); it != in_flight_.rend(); ++it) {
+        auto& copy = copies_.at(it->second.delivery);
+        copy.state = State::ready;
+        (copy.suspect ? suspects_ : ready_).push_front(it->second.delivery);
+    }
+    in_flight_.clear();
+    bytes_in_flight_ = 0;
+}
+
+void Copies::blocked(bool on) {
+    blocked_ = on;
+}
+
+Copies::Copy* Copies::take(std::uint64_t number, DeliveryKey& delivery) {
+    const auto found = in_flight_.find(number);
+    if (found == in_flight_.end()) return nullptr;
+    delivery = found->second.delivery;
+    in_flight_.erase(found);
+    auto& copy = copies_.at(delivery);
+    bytes_in_flight_ -= copy.size.value;
+    copy.suspect = false;  // it has an answer, so it does not close the channel
+    return &copy;
+}
+
+std::optional<Copies::Done> Copies::confirmed(std::uint64_t number) {
+    const auto found = in_flight_.find(number);
+    if (found == in_flight_.end()) return std::nullopt;
+    Done done{found->second.delivery, found->second.sent};
+    (void)take(number, done.delivery);
+    copies_.erase(done.delivery);
+    return done;
+}
+
+void Copies::nacked(std::uint64_t number, SteadyTime now, std::uint64_t random) {
+    DeliveryKey delivery;
+    auto* copy = take(number, delivery);
+    if (copy == nullptr) return;
+    pause(delivery, *copy, now + half_jitter(grown(first_pause, longest_pause, copy->refusals++), random));
+}
+
+void Copies::returned(std::uint64_t number, SteadyTime now) {
+    DeliveryKey delivery;
+    auto* copy = take(number, delivery);
+    if (copy == nullptr) return;
+    auto& target = targets_.at(copy->target);
+    if (target.belief == Belief::there) target.belief = Belief::unknown;
+    copy->unroutable = copy->refusals > 0;
+    if (copy->unroutable) {
+        pause(delivery, *copy, now + grown(first_pause, longest_pause, copy->refusals));
+    } else {
+        enqueue(delivery, *copy);
+    }
+    ++copy->refusals;
+}
+
+void Copies::channel_closed(const std::string& why) {
+    if (in_flight_.size() == 1) {
+        DeliveryKey delivery;
+        auto* copy = take(in_flight_.begin()->first, delivery);
+        copy->state = State::stuck;
+        copy->unroutable = true;
+        copy->trouble = why;
+        return;
+    }
+    for (const auto& [number, flight] : in_flight_) {
+        auto& copy = copies_.at(flight.delivery);
+        copy.state = State::ready;
+        copy.suspect = true;
+        suspects_.push_back(flight.delivery);
+    }
+    in_flight_.clear();
+    bytes_in_flight_ = 0;
+}
+
+void Copies::declared(const model::QueueName& queue, bool exists, SteadyTime now) {
+    const auto found = targets_.find(queue);
+    if (found == targets_.end() || found->second.belief != Belief::declaring) return;
+    auto& target = found->second;
+    target.belief = exists ? Belief::there : Belief::unknown;
+    const auto waiting = std::exchange(target.waiting, {});
+    for (const auto delivery : waiting) {
+        const auto it = copies_.find(delivery);
+        if (it == copies_.end() || it->second.state != State::undeclared) continue;
+        auto& copy = it->second;
+        if (exists) {
+            enqueue(delivery, copy);
+        } else {
+            copy.unroutable = true;
+            pause(delivery, copy, now + grown(first_pause, longest_pause, copy.refusals++));
+        }
+    }
+}
+
+void Copies::declaring_failed() {
+    for (auto& [name, target] : targets_) {
+        if (target.belief == Belief::declaring) target.belief = Belief::unknown;
+    }
+}
+
+void Copies::enqueue(DeliveryKey delivery, Copy& copy) {
+    auto& target = targets_.at(copy.target);
+    if (target.belief == Belief::there) {
+        copy.state = State::ready;
+        ready_.push_back(delivery);
+    } else {
+        copy.state = State::undeclared;
+        target.waiting.push_back(delivery);
+    }
+}
+
+void Copies::pause(DeliveryKey delivery, Copy& copy, SteadyTime until) {
+    copy.state = State::pausing;
+    pausing_.emplace(until, delivery);
+}
+
+void Copies::wake(SteadyTime now) {
+    while (!pausing_.empty() && pausing_.begin()->first <= now) {
+        const auto delivery = pausing_.begin()->second;
+        pausing_.erase(pausing_.begin());
+        const auto it = copies_.find(delivery);
+        if (it != copies_.end() && it->second.state == State::pausing) enqueue(delivery, it->second);
+    }
+}
+
+void Copies::advance(SteadyTime now, CopyActions& out) {
+    wake(now);
+    ask_for_declarations(out);
+    fill_window(now, out);
+    const bool late = !in_flight_.empty() && !blocked_ && now - in_flight_.begin()->second.sent >= confirm_timeout_;
+    if (late && !renewing_) out.renew_link = renewing_ = true;
+}
+
+void Copies::ask_for_declarations(CopyActions& out) {
+    for (auto& [name, target] : targets_) {
+        if (target.belief != Belief::unknown || target.waiting.empty()) continue;
+        target.belief = Belief::declaring;
+        out.declare.push_back(target.spec);
+    }
+}
+
+// The list whose front may go next: suspects alone and first.
+std::deque<DeliveryKey>* Copies::sendable() {
+    for (auto* list : {&suspects_, &ready_}) {
+        while (!list->empty()) {
+            const auto it = copies_.find(list->front());
+            if (it != copies_.end() && it->second.state == State::ready) break;
+            list->pop_front();
+        }
+    }
+    if (!suspects_.empty()) return in_flight_.empty() ? &suspects_ : nullptr;
+    return ready_.empty() ? nullptr : &ready_;
+}
+
+void Copies::fill_window(SteadyTime now, CopyActions& out) {
+    while (up_ && !blocked_ && !renewing_) {
+        // A suspect in flight goes alone.
+        if (in_flight_.size() == 1 && copies_.at(in_flight_.begin()->second.delivery).suspect) return;
+        auto* list = sendable();
+        if (list == nullptr) return;
+        const auto delivery = list->front();
+        auto& copy = copies_.at(delivery);
+        const bool fits = in_flight_.size() < window_copies && bytes_in_flight_ + copy.size.value <= window_bytes;
+        if (!in_flight_.empty() && !fits) return;
+        list->pop_front();
+        copy.state = State::in_flight;
+        bytes_in_flight_ += copy.size.value;
+        in_flight_.emplace(++last_number_, InFlight{delivery, now});
+        out.publish.push_back({delivery, last_number_});
+    }
+}
+
+SteadyTime Copies::next() const {
+    auto when = pausing_.empty() ? SteadyTime::max() : pausing_.begin()->first;
+    if (!in_flight_.empty() && !blocked_ && !renewing_) {
+        when = std::min(when, in_flight_.begin()->second.sent + confirm_timeout_);
+    }
+    return when;
+}
+
+bool Copies::is_unroutable(DeliveryKey delivery) const {
+    const auto found = copies_.find(delivery);
+    return found != copies_.end() && found->second.unroutable;
+}
+
+std::string Copies::trouble(DeliveryKey delivery) const {
+    const auto found = copies_.find(delivery);
+    return found == copies_.end() ? std::string{} : found->second.trouble;
+}
+
+}  // namespace retryd::core

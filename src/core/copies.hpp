@@ -1,0 +1,118 @@
+#pragma once
+// The copies that replace messages, from the decision to the broker's confirm. Knows keys, sizes and targets, no content.
+//
+//   declare (a tier is made when first needed) ─▶ publish ─▶ confirmed: done
+//        ▲                                          ├─ returned: declare, publish again, once; then `unroutable`, slowly
+//        └──────────────────────────────────────────┘
+//   nacked: again after 1 s growing to 30 s · no confirm in time: the link is renewed and everything is published again ·
+//   channel closed: what was in flight is published again one at a time; the copy that alone closes it is stuck for good.
+//
+// Feed facts, then call advance() once and perform what it asks for. At most 256 copies or 16 MiB are unconfirmed; a
+// larger copy goes alone. The numbers that name publishes rise and are never reused.
+
+#include "model/names.hpp"
+#include "model/tiers.hpp"
+#include "model/time.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace retryd::core {
+
+struct CopyActions {
+    struct Publish {
+        model::DeliveryKey delivery;
+        std::uint64_t number = 0;
+    };
+    std::vector<Publish> publish;
+    std::vector<model::QueueSpec> declare;
+    bool renew_link = false;  // no confirm came in time
+    void clear();
+};
+
+class Copies {
+public:
+    explicit Copies(model::Milliseconds confirm_timeout) : confirm_timeout_(confirm_timeout) {}
+
+    void add(model::DeliveryKey delivery, const model::QueueSpec& target, model::ByteCount size);
+    // Its original will come again from the broker, so the copy need not be made. True: it is gone; false: it is on its way
+    // and its confirm is still awaited.
+    [[nodiscard]] bool forget(model::DeliveryKey delivery);
+
+    // Facts of the publish link.
+    void link_up();
+    void link_down();
+    void blocked(bool on);
+    struct Done {
+        model::DeliveryKey delivery;
+        model::SteadyTime sent;
+    };
+    [[nodiscard]] std::optional<Done> confirmed(std::uint64_t number);
+    void nacked(std::uint64_t number, model::SteadyTime now, std::uint64_t random);
+    void returned(std::uint64_t number, model::SteadyTime now);
+    void channel_closed(const std::string& why);
+    // Facts of the link that declares.
+    void declared(const model::QueueName& queue, bool exists, model::SteadyTime now);
+    void declaring_failed();  // the link is down: every declaration under way is void
+
+    void advance(model::SteadyTime now, CopyActions& out);
+    [[nodiscard]] model::SteadyTime next() const;  // when advance() wants to be called although nothing happened
+
+    [[nodiscard]] std::size_t size() const { return copies_.size(); }
+    [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
+    [[nodiscard]] bool is_blocked() const { return blocked_; }
+    // The copy can't be placed: its queue is not there and can't be made, or it closes the channel.
+    [[nodiscard]] bool is_unroutable(model::DeliveryKey delivery) const;
+    // Why, for those that closed the channel; empty for the others.
+    [[nodiscard]] std::string trouble(model::DeliveryKey delivery) const;
+
+private:
+    enum class State : std::uint8_t { undeclared, ready, in_flight, pausing, stuck };
+    struct Copy {
+        model::QueueName target;
+        model::ByteCount size;
+        State state = State::ready;
+        std::uint32_t refusals = 0;  // nacks and returns
+        bool unroutable = false;     // returned although it had just been declared, or not declarable
+        bool suspect = false;        // in flight when the channel was closed
+        std::string trouble;
+    };
+    struct InFlight {
+        model::DeliveryKey delivery;
+        model::SteadyTime sent;
+    };
+    enum class Belief : std::uint8_t { unknown, declaring, there };
+    struct Target {
+        model::QueueSpec spec;
+        Belief belief = Belief::unknown;
+        std::vector<model::DeliveryKey> waiting;
+    };
+
+    void enqueue(model::DeliveryKey delivery, Copy& copy);
+    void pause(model::DeliveryKey delivery, Copy& copy, model::SteadyTime until);
+    void wake(model::SteadyTime now);
+    void ask_for_declarations(CopyActions& out);
+    void fill_window(model::SteadyTime now, CopyActions& out);
+    [[nodiscard]] std::deque<model::DeliveryKey>* sendable();
+    [[nodiscard]] Copy* take(std::uint64_t number, model::DeliveryKey& delivery);
+
+    model::Milliseconds confirm_timeout_;
+    bool up_ = false;
+    bool blocked_ = false;
+    bool renewing_ = false;
+    std::uint64_t last_number_ = 0;
+    std::uint64_t bytes_in_flight_ = 0;
+    std::unordered_map<model::DeliveryKey, Copy> copies_;
+    std::map<std::uint64_t, InFlight> in_flight_;  // by number: the first is the oldest
+    std::deque<model::DeliveryKey> ready_;
+    std::deque<model::DeliveryKey> suspects_;  // go one at a time, before all others
+    std::multimap<model::SteadyTime, model::DeliveryKey> pausing_;
+    std::map<model::QueueName, Target> targets_;
+};
+
+}  // namespace retryd::core

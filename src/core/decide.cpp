@@ -1,0 +1,152 @@
+#include "core/decide.hpp"
+
+#include "core/ladder.hpp"
+
+#include <algorithm>
+
+namespace retryd::core {
+
+using model::Ledger;
+using model::Milliseconds;
+using model::Outcome;
+using model::QueuePolicy;
+using model::Reason;
+using model::WallTime;
+
+namespace {
+
+constexpr Milliseconds early_in_hand{1000};         // what is earlier than this makes one more hop
+constexpr std::uint32_t shared_losses_at_once = 2;  // more of them climb the hold ladder, so that they cannot spin
+
+Verdict to_lot(Ledger ledger, Reason reason) {
+    ledger.not_before.reset();
+    ledger.last_wait = Milliseconds{0};
+    return {.kind = Verdict::Kind::lot, .reason = reason, .ledger = std::move(ledger)};
+}
+
+bool past_expiry(const Ledger& ledger, WallTime then) {
+    return ledger.expires && then >= *ledger.expires;
+}
+
+// A copy into a hold queue. `end` is when the whole wait is over, where that is known.
+Verdict to_hold(const QueuePolicy& policy, Ledger ledger, Milliseconds hop, WallTime now, std::optional<WallTime> end) {
+    if (policy.hold.max && ledger.held + hop > *policy.hold.max) return to_lot(ledger, Reason::held);
+    if (past_expiry(ledger, end ? std::max(*end, now + hop) : now + hop)) return to_lot(ledger, Reason::expired);
+    ledger.held += hop;
+    ledger.not_before = end ? *end : now + hop;
+    return {.kind = Verdict::Kind::tier, .wait = hop, .tier = model::TierKind::hold, .ledger = ledger};
+}
+
+Verdict hold_until(const QueuePolicy& policy, Ledger ledger, Milliseconds whole, WallTime now) {
+    ledger.last_wait = whole;
+    return to_hold(policy, ledger, hold_hop(policy.hold, whole, whole), now, now + whole);
+}
+
+Verdict climb(const QueuePolicy& policy, Ledger ledger, WallTime now) {
+    const auto hop = hold_climb(policy.hold, ledger.held);
+    ledger.last_wait = hop;
+    return to_hold(policy, ledger, hop, now, std::nullopt);
+}
+
+Verdict throttled(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, WallTime now, std::uint64_t random) {
+    if (judgement.retry_after) {
+        return hold_until(policy, stay.ledger, spread_retry_after(policy, *judgement.retry_after, random), now);
+    }
+    if (judgement.delay) return hold_until(policy, stay.ledger, spread_retry_after(policy, *judgement.delay, random), now);
+    return climb(policy, stay.ledger, now);
+}
+
+bool too_old(const QueuePolicy& policy, const Ledger& ledger, WallTime then) {
+    return policy.age_limit && ledger.first_failed && then - *ledger.first_failed - ledger.held > *policy.age_limit;
+}
+
+// The next delayed retry, or the lot where there is none.
+Verdict next_rung(const QueuePolicy& policy, Ledger ledger, const Judgement& judgement, WallTime now, std::uint64_t random) {
+    const auto& retry = policy.retry;
+    if (ledger.retries >= retry.max || (retry.delays.empty() && !judgement.delay)) return to_lot(ledger, Reason::exhausted);
+    const auto delay = judgement.delay ? *judgement.delay : rung_delay(retry, ledger.retries);
+    const auto wait = pick_tier(retry, delay, random);
+    if (too_old(policy, ledger, now + wait)) return to_lot(ledger, Reason::age);
+    ++ledger.retries;
+    if (judgement.retry_after) {
+        const auto asked = spread_retry_after(policy, *judgement.retry_after, random);
+        if (asked > wait) return hold_until(policy, ledger, asked, now);
+    }
+    if (past_expiry(ledger, now + wait)) return to_lot(ledger, Reason::expired);
+    ledger.not_before = now + wait;
+    ledger.last_wait = wait;
+    return {.kind = Verdict::Kind::tier, .wait = wait, .rung = ledger.retries, .ledger = ledger};
+}
+
+bool may_retry_quickly(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement) {
+    return judgement.outcome == Outcome::transient && stay.side == model::Side::work && !stay.draining &&
+           !judgement.retry_after && !judgement.delay && stay.quick_used < policy.retry.quick.size();
+}
+
+Verdict failed(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, WallTime now, std::uint64_t random) {
+    Ledger ledger = stay.ledger;
+    ++ledger.attempts;
+    if (!ledger.first_failed) ledger.first_failed = now;
+    ledger.last_failed = now;
+    if (judgement.outcome == Outcome::permanent) return to_lot(ledger, Reason::permanent);
+    if (may_retry_quickly(policy, stay, judgement)) {
+        const auto wait = policy.retry.quick[stay.quick_used];
+        if (!past_expiry(ledger, now + wait)) return {.kind = Verdict::Kind::wait, .wait = wait, .ledger = ledger};
+    }
+    return next_rung(policy, ledger, judgement, now, random);
+}
+
+// A loss that others shared charges nobody: back through the lane at once, later by the hold ladder.
+Verdict lost_together(const QueuePolicy& policy, const Stay& stay, WallTime now) {
+    Ledger ledger = stay.ledger;
+    ++ledger.lost;
+    if (ledger.lost > shared_losses_at_once) return climb(policy, ledger, now);
+    ledger.not_before.reset();
+    ledger.last_wait = Milliseconds{0};
+    return {.kind = Verdict::Kind::lane, .ledger = ledger};
+}
+
+}  // namespace
+
+std::uint32_t max_attempts(const QueuePolicy& policy) {
+    return 1 + static_cast<std::uint32_t>(policy.retry.quick.size()) + policy.retry.max;
+}
+
+Verdict decide(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, bool alone, WallTime now,
+               std::uint64_t random) {
+    switch (judgement.outcome) {
+        case Outcome::success:
+        case Outcome::drop: return {.kind = Verdict::Kind::ack, .ledger = stay.ledger};
+        case Outcome::endpoint:
+        case Outcome::unavailable: return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
+        case Outcome::throttled: return throttled(policy, stay, judgement, now, random);
+        case Outcome::lost: return alone ? failed(policy, stay, judgement, now, random) : lost_together(policy, stay, now);
+        case Outcome::transient:
+        case Outcome::permanent:
+        case Outcome::timeout: return failed(policy, stay, judgement, now, random);
+    }
+    return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
+}
+
+std::optional<Verdict> on_arrival(const QueuePolicy& policy, const Stay& stay, WallTime now) {
+    if (stay.side == model::Side::work) return std::nullopt;  // the broker itself minds the expiry of what it holds
+    if (past_expiry(stay.ledger, now)) return to_lot(stay.ledger, Reason::expired);
+    if (!stay.ledger.not_before) return std::nullopt;
+    const auto left = *stay.ledger.not_before - now;
+    const auto whole = stay.ledger.last_wait;
+    if (left <= Milliseconds{0}) return std::nullopt;
+    // More left than the whole wait was: a clock has been set back, here or where the copy was made.
+    if (whole > Milliseconds{0} && left > whole + early_in_hand) return std::nullopt;
+    if (left < early_in_hand) return Verdict{.kind = Verdict::Kind::wait, .wait = left, .ledger = stay.ledger};
+    return to_hold(policy, stay.ledger, hold_hop(policy.hold, left, std::max(whole, left)), now, stay.ledger.not_before);
+}
+
+Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now) {
+    return climb(policy, stay.ledger, now);
+}
+
+Verdict refuse(const Stay& stay) {
+    return to_lot(stay.ledger, Reason::permanent);
+}
+
+}  // namespace retryd::core

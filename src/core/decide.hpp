@@ -1,0 +1,60 @@
+#pragma once
+// The decision for one message: a pure function of policy, facts, outcome, clock and chance.
+//
+// Three clocks, never one counter: attempts (spent by transient, timeout, permanent and a loss of the message's own), held
+// time (spends no attempt), age (since the first failure, held time left out). The message's own expiry is a wall.
+
+#include "core/classify.hpp"
+#include "model/ledger.hpp"
+#include "model/policy.hpp"
+#include "model/tiers.hpp"
+#include "model/time.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace retryd::core {
+
+// What is known of a message while we have it.
+struct Stay {
+    model::Ledger ledger = {};  // attempts of this stay included
+    model::Side side = model::Side::work;
+    std::uint32_t quick_used = 0;  // quick tries taken in this stay
+    bool draining = false;         // nothing may wait in hand any more
+};
+
+struct Verdict {
+    enum class Kind : std::uint8_t {
+        ack,    // done
+        again,  // back to the head of the hand: a fact about the consumer, not about the message
+        wait,   // stays in hand for `wait`, then is delivered
+        tier,   // a copy into the tier of delay `wait`
+        lane,   // a copy into the lane, at once
+        lot,    // a copy into the lot that `reason` names
+    };
+    Kind kind = Kind::ack;
+    model::Milliseconds wait{0};  // wait: how long; tier: the queue's delay
+    model::TierKind tier = model::TierKind::delay;
+    std::uint32_t rung = 0;                              // tier of kind delay: 1 for the first
+    std::optional<model::Reason> reason = std::nullopt;  // lot
+    model::Ledger ledger = {};                           // as the copy, or the rest of the stay, carries it
+};
+
+// How many attempts a message can have: 1 + quick tries + delayed retries. Shown as Retryd-Max-Attempts.
+[[nodiscard]] std::uint32_t max_attempts(const model::QueuePolicy& policy);
+
+// `alone`: nothing else of the queue was in flight when the connection broke; only such a loss is the message's own.
+[[nodiscard]] Verdict decide(const model::QueuePolicy& policy, const Stay& stay, const Judgement& judgement, bool alone,
+                             model::WallTime now, std::uint64_t random);
+
+// A message that has just arrived: nothing where it may be delivered, `wait` where it is under a second early, `tier`
+// where it is earlier than that, `lot` where it has expired.
+[[nodiscard]] std::optional<Verdict> on_arrival(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now);
+
+// A message that has been in hand too long leaves as a held copy, without an attempt.
+[[nodiscard]] Verdict hold(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now);
+
+// What cannot be delivered at all (a body over max_body).
+[[nodiscard]] Verdict refuse(const Stay& stay);
+
+}  // namespace retryd::core

@@ -1,0 +1,58 @@
+#pragma once
+// One consumed queue, from not knowing whether it exists to being subscribed. Fed facts, it says what to do next.
+//
+//   unknown ─look up─▶ (missing ─declare or wait─▶ unknown) ─▶ found ─subscribe─▶ subscribed ─unsubscribe─▶ found
+//
+// A missing queue that we may not declare is looked up again from 500 ms growing to 5 s.
+
+#include "model/time.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace retryd::core {
+
+class Intake {
+public:
+    enum class Step : std::uint8_t { look_up, declare, subscribe, unsubscribe };
+
+    explicit Intake(bool may_declare) : may_declare_(may_declare) {}
+
+    // What to do now, given how many messages are wanted in hand (0: no subscription): at most one step, which is then
+    // under way until its answer comes.
+    [[nodiscard]] std::optional<Step> next_step(std::uint32_t wanted, model::SteadyTime now);
+    // When next_step wants to be asked although nothing happened; SteadyTime::max() for never.
+    [[nodiscard]] model::SteadyTime next() const;
+
+    // Facts.
+    void looked_up(bool found, model::SteadyTime now, std::uint64_t random);
+    void declared(bool ok, model::SteadyTime now, std::uint64_t random);
+    void subscribed();
+    void unsubscribed();
+    void cancelled(model::SteadyTime now);                     // by the broker
+    void closed(model::SteadyTime now, std::uint64_t random);  // the channel, by the broker
+    void link_down();                                          // nothing survives
+
+    [[nodiscard]] bool is_subscribed() const { return state_ == State::subscribed; }
+    [[nodiscard]] bool is_missing() const { return missing_; }
+    [[nodiscard]] bool is_known() const { return known_; }  // looked up at least once on any link: found or missing
+    [[nodiscard]] bool is_quiet() const { return state_ != State::subscribed && state_ != State::under_way; }
+    [[nodiscard]] bool was_lost() const { return lost_; }             // the broker took the subscription, it is not back yet
+    [[nodiscard]] model::SteadyTime since() const { return since_; }  // of being missing or lost
+
+private:
+    enum class State : std::uint8_t { unknown, absent, found, subscribed, under_way };
+    void wait(model::SteadyTime now, std::uint64_t random);
+
+    State state_ = State::unknown;
+    bool may_declare_;
+    bool missing_ = false;
+    bool known_ = false;
+    bool lost_ = false;
+    std::uint32_t prefetch_ = 0;  // of the subscription
+    std::uint32_t failures_ = 0;
+    model::SteadyTime since_{};
+    model::SteadyTime not_before_ = model::SteadyTime::min();
+};
+
+}  // namespace retryd::core
