@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t window_copies = 256;
 constexpr std::uint64_t window_bytes = 16 * 1024 * 1024;
+constexpr std::uint32_t links_lost_at_most = 3;
 constexpr model::Milliseconds first_pause{1000};
 constexpr model::Milliseconds longest_pause{30000};
 
@@ -47,18 +48,36 @@ void Copies::link_up() {
 void Copies::link_down() {
     up_ = false;
     blocked_ = false;
-    // Published again in their order, before all others.
+    if (in_flight_.size() == 1) {
+        auto& copy = copies_.at(in_flight_.begin()->second.delivery);
+        if (++copy.links_lost >= links_lost_at_most) stick(copy, "the link was lost each time it was published");
+    }
+    void_flights();
+}
+
+void Copies::blocked(bool on, SteadyTime now) {
+    blocked_ = on;
+    // The time under an alarm does not count against the confirms that are due.
+    for (auto& [number, flight] : in_flight_) flight.sent = now;
+}
+
+// Whatever is in flight has no answer any more: each goes again, alone, in the old order and before all others.
+void Copies::void_flights() {
     for (auto it = in_flight_.rbegin(); it != in_flight_.rend(); ++it) {
         auto& copy = copies_.at(it->second.delivery);
+        if (copy.state == State::stuck) continue;
         copy.state = State::ready;
-        (copy.suspect ? suspects_ : ready_).push_front(it->second.delivery);
+        copy.suspect = true;
+        suspects_.push_front(it->second.delivery);
     }
     in_flight_.clear();
     bytes_in_flight_ = 0;
 }
 
-void Copies::blocked(bool on) {
-    blocked_ = on;
+void Copies::stick(Copy& copy, const std::string& why) {
+    copy.state = State::stuck;
+    copy.unroutable = true;
+    copy.trouble = why;
 }
 
 Copies::Copy* Copies::take(std::uint64_t number, DeliveryKey& delivery) {
@@ -81,17 +100,18 @@ std::optional<Copies::Done> Copies::confirmed(std::uint64_t number) {
     return done;
 }
 
-void Copies::nacked(std::uint64_t number, SteadyTime now, std::uint64_t random) {
+std::optional<DeliveryKey> Copies::nacked(std::uint64_t number, SteadyTime now, std::uint64_t random) {
     DeliveryKey delivery;
     auto* copy = take(number, delivery);
-    if (copy == nullptr) return;
+    if (copy == nullptr) return std::nullopt;
     pause(delivery, *copy, now + half_jitter(grown(first_pause, longest_pause, copy->refusals++), random));
+    return delivery;
 }
 
-void Copies::returned(std::uint64_t number, SteadyTime now) {
+std::optional<DeliveryKey> Copies::returned(std::uint64_t number, SteadyTime now) {
     DeliveryKey delivery;
     auto* copy = take(number, delivery);
-    if (copy == nullptr) return;
+    if (copy == nullptr) return std::nullopt;
     auto& target = targets_.at(copy->target);
     if (target.belief == Belief::there) target.belief = Belief::unknown;
     copy->unroutable = copy->refusals > 0;
@@ -101,25 +121,12 @@ void Copies::returned(std::uint64_t number, SteadyTime now) {
         enqueue(delivery, *copy);
     }
     ++copy->refusals;
+    return delivery;
 }
 
 void Copies::channel_closed(const std::string& why) {
-    if (in_flight_.size() == 1) {
-        DeliveryKey delivery;
-        auto* copy = take(in_flight_.begin()->first, delivery);
-        copy->state = State::stuck;
-        copy->unroutable = true;
-        copy->trouble = why;
-        return;
-    }
-    for (const auto& [number, flight] : in_flight_) {
-        auto& copy = copies_.at(flight.delivery);
-        copy.state = State::ready;
-        copy.suspect = true;
-        suspects_.push_back(flight.delivery);
-    }
-    in_flight_.clear();
-    bytes_in_flight_ = 0;
+    if (in_flight_.size() == 1) stick(copies_.at(in_flight_.begin()->second.delivery), why);
+    void_flights();
 }
 
 void Copies::declared(const model::QueueName& queue, bool exists, SteadyTime now) {

@@ -5,7 +5,8 @@
 //        ▲                                          ├─ returned: declare, publish again, once; then `unroutable`, slowly
 //        └──────────────────────────────────────────┘
 //   nacked: again after 1 s growing to 30 s · no confirm in time: the link is renewed and everything is published again ·
-//   channel closed: what was in flight is published again one at a time; the copy that alone closes it is stuck for good.
+//   channel or link closed: what was in flight is published again one at a time; the copy that alone closes the channel, or three
+// times the link, is stuck for good.
 //
 // Feed facts, then call advance() once and perform what it asks for. At most 256 copies or 16 MiB are unconfirmed; a
 // larger copy goes alone. The numbers that name publishes rise and are never reused.
@@ -47,14 +48,15 @@ public:
     // Facts of the publish link.
     void link_up();
     void link_down();
-    void blocked(bool on);
+    void blocked(bool on, model::SteadyTime now);
     struct Done {
         model::DeliveryKey delivery;
         model::SteadyTime sent;
     };
     [[nodiscard]] std::optional<Done> confirmed(std::uint64_t number);
-    void nacked(std::uint64_t number, model::SteadyTime now, std::uint64_t random);
-    void returned(std::uint64_t number, model::SteadyTime now);
+    // Both tell whose copy it was; nothing for a number that is not in flight.
+    std::optional<model::DeliveryKey> nacked(std::uint64_t number, model::SteadyTime now, std::uint64_t random);
+    std::optional<model::DeliveryKey> returned(std::uint64_t number, model::SteadyTime now);
     void channel_closed(const std::string& why);
     // Facts of the link that declares.
     void declared(const model::QueueName& queue, bool exists, model::SteadyTime now);
@@ -77,9 +79,10 @@ private:
         model::QueueName target;
         model::ByteCount size;
         State state = State::ready;
-        std::uint32_t refusals = 0;  // nacks and returns
-        bool unroutable = false;     // returned although it had just been declared, or not declarable
-        bool suspect = false;        // in flight when the channel was closed
+        std::uint32_t refusals = 0;    // nacks and returns
+        bool unroutable = false;       // returned although it had just been declared, or not declarable
+        bool suspect = false;          // in flight when the channel or the link was closed
+        std::uint32_t links_lost = 0;  // while it was alone in flight
         std::string trouble;
     };
     struct InFlight {
@@ -97,9 +100,11 @@ private:
     void pause(model::DeliveryKey delivery, Copy& copy, model::SteadyTime until);
     void wake(model::SteadyTime now);
     void ask_for_declarations(CopyActions& out);
+    void void_flights();
+    void stick(Copy& copy, const std::string& why);
     void fill_window(model::SteadyTime now, CopyActions& out);
     [[nodiscard]] std::deque<model::DeliveryKey>* sendable();
-    [[nodiscard]] Copy* take(std::uint64_t number, model::DeliveryKey& delivery);
+    Copy* take(std::uint64_t number, model::DeliveryKey& delivery);
 
     model::Milliseconds confirm_timeout_;
     bool up_ = false;
