@@ -43,6 +43,7 @@ class TableWriter {
 public:
     void add(std::string_view name, const FieldView& value);  // as it was read
     void add_string(std::string_view name, std::string_view value);
+    void add_bytes(std::string_view name, std::string_view value);
     void add_long(std::string_view name, std::int64_t value);
     void add_table(std::string_view name, std::string_view table);  // without its length
     void add_array(std::string_view name, std::string_view array);

@@ -63,8 +63,8 @@ struct LedgerEntry {
 // How much of the record a copy may carry.
 enum class RecordSize : std::uint8_t {
     full,    // everything, our part under 4 KiB
-    reason,  // retryd-v and retryd-reason only, the original's headers in place
-    none,    // the original alone: what does not fit otherwise
+    reason,  // retryd-v, retryd-id, retryd-reason and what had to be set aside; the rest of the original in place
+    none,    // the original alone, without what must not stand on a copy: what does not fit otherwise
 };
 
 // The property bytes of a copy: the original's with what must be set aside moved into `retryd-original`, delivery-mode 2,

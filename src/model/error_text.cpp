@@ -1,0 +1,119 @@
+// Text from consumers: made fit to keep, and made comparable.
+
+#include "model/header_json.hpp"
+#include "model/ledger.hpp"
+#include "model/utf8.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace retryd::model {
+namespace {
+
+constexpr std::size_t shortest_hex_id = 8;  // letters alone: "deadbeef" is an id, "add" a word
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_hex(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+bool is_quote(char c) {
+    return c == '\'' || c == '"' || c == '`';
+}
+bool joins_words(char c) {
+    return c == '-' || c == '_';
+}
+bool joins_digits(char c) {
+    return c == '.' || c == ':' || c == ',';
+}
+
+// The length of the word at `start`: letters, digits, '-' and '_', and what stands between two digits, as in 10.0.0.1 or 16:30.
+std::size_t word_length(std::string_view text, std::size_t start) {
+    std::size_t end = start;
+    while (end < text.size()) {
+        const bool between_digits = end > start && joins_digits(text[end]) && is_digit(text[end - 1]) &&
+                                    end + 1 < text.size() && is_digit(text[end + 1]);
+        if (!is_letter(text[end]) && !is_digit(text[end]) && !joins_words(text[end]) && !between_digits) break;
+        ++end;
+    }
+    return end - start;
+}
+
+bool is_number_or_id(std::string_view word) {
+    return std::any_of(word.begin(), word.end(), is_digit) ||
+           (word.size() >= shortest_hex_id && std::all_of(word.begin(), word.end(), is_hex));
+}
+
+// Where the quoted text that starts at `start` ends, with its closing quote; nothing for a lone quote. An apostrophe inside
+// a word opens nothing: the caller has stepped over the word as far as it.
+std::optional<std::size_t> quoted_length(std::string_view text, std::size_t start) {
+    if (!is_quote(text[start])) return std::nullopt;
+    if (start > 0 && (is_letter(text[start - 1]) || is_digit(text[start - 1]))) return std::nullopt;
+    const std::size_t end = text.find(text[start], start + 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    return end + 1 - start;
+}
+
+void append_normalised(std::string& out, std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        if (const auto quoted = quoted_length(text, i)) {
+            out += '"';
+            i += *quoted;
+        } else if (const std::size_t length = word_length(text, i); length > 0) {
+            const std::string_view word = text.substr(i, length);
+            out += is_number_or_id(word) ? "#" : word;
+            i += length;
+        } else {
+            out += text[i++];
+        }
+    }
+}
+
+// FNV-1a: stable over versions and machines, which std::hash is not.
+std::uint64_t stable_hash(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return hash;
+}
+
+std::string hex(std::uint64_t value) {
+    std::array<char, 16> digits{};
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    const std::string text(digits.data(), end);
+    return std::string(digits.size() - text.size(), '0') + text;
+}
+
+bool is_control(std::string_view character) {
+    const auto first = static_cast<unsigned char>(character[0]);
+    return first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
+}
+
+}  // namespace
+
+std::string fingerprint(std::string_view error_type, std::string_view error_message) {
+    std::string text;
+    append_normalised(text, error_type);
+    text += '\n';
+    append_normalised(text, error_message);
+    return hex(stable_hash(text));
+}
+
+std::string cut_text(std::string_view text, std::size_t limit) {
+    std::string kept;
+    while (!text.empty()) {
+        const std::size_t length = utf8_character(text);
+        const bool shown = length > 0 && !is_control(text.substr(0, length));
+        const std::string_view character = shown ? text.substr(0, length) : "?";
+        if (kept.size() + character.size() > limit) break;
+        kept += character;
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return kept;
+}
+
+}  // namespace retryd::model

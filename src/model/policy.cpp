@@ -1,0 +1,11 @@
+#include "model/policy.hpp"
+
+namespace retryd::model {
+
+std::string to_text(const BrokerAddress& address) {
+    const bool v6 = address.host.find(':') != std::string::npos;
+    const std::string host = v6 ? "[" + address.host + "]" : address.host;
+    return address.user + "@" + host + ":" + std::to_string(address.port) + "/" + address.vhost;
+}
+
+}  // namespace retryd::model
