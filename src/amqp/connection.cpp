@@ -1,0 +1,151 @@
+#include "amqp/connection.hpp"
+
+#include <fcntl.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace retryd::amqp {
+
+namespace {
+
+constexpr int wanted_frame_max = 131072;
+constexpr int wanted_channel_max = 2047;
+
+timeval to_timeval(model::Milliseconds span) {
+    return {span.count() / 1000, static_cast<suseconds_t>(span.count() % 1000 * 1000)};
+}
+
+amqp_table_entry_t flag(const char* name) {
+    amqp_table_entry_t entry{};
+    entry.key = amqp_cstring_bytes(name);
+    entry.value.kind = AMQP_FIELD_KIND_BOOLEAN;
+    entry.value.value.boolean = 1;
+    return entry;
+}
+
+amqp_table_entry_t text(const char* name, std::string_view value) {
+    amqp_table_entry_t entry{};
+    entry.key = amqp_cstring_bytes(name);
+    entry.value.kind = AMQP_FIELD_KIND_UTF8;
+    entry.value.value.bytes = lend(value);
+    return entry;
+}
+
+std::string server_version(amqp_connection_state_t state) {
+    const amqp_table_t& said = *amqp_get_server_properties(state);
+    for (int i = 0; i < said.num_entries; ++i) {
+        const amqp_table_entry_t& entry = said.entries[i];
+        if (view(entry.key) == "version" && entry.value.kind == AMQP_FIELD_KIND_UTF8)
+            return std::string{view(entry.value.value.bytes)};
+    }
+    return {};
+}
+
+// The broker's own answer to a login, where there is one: it closes the connection with a code and a sentence.
+model::Problem login_problem(const amqp_rpc_reply_t& reply) {
+    if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION && reply.reply.id == AMQP_CONNECTION_CLOSE_METHOD) {
+        const auto& close = *static_cast<const amqp_connection_close_t*>(reply.reply.decoded);
+        const bool refused = close.reply_code == AMQP_ACCESS_REFUSED || close.reply_code == AMQP_NOT_ALLOWED;
+        const auto code = refused ? model::ProblemCode::refused : model::ProblemCode::unavailable;
+        return {code, {}, std::to_string(close.reply_code) + " " + std::string{view(close.reply_text)}, {}};
+    }
+    return {model::ProblemCode::unavailable, {}, std::string{"login: "} + amqp_error_string2(reply.library_error), {}};
+}
+
+}  // namespace
+
+Connection::Connection() : state_(amqp_new_connection()) {}
+
+model::Result<std::unique_ptr<Connection>> Connection::open(const model::BrokerAddress& address,
+                                                            const model::BrokerPolicy& policy, const Introduction& introduction,
+                                                            Exit& exit) {
+    using namespace std::chrono_literals;
+    const auto stuck_after = std::max<model::Milliseconds>(10s, 2 * policy.heartbeat);
+    auto socket = dial(address.host, address.port, policy.connect_timeout, stuck_after, exit);
+    if (!socket) return socket.error();
+    std::unique_ptr<Connection> connection{new Connection};
+    amqp_socket_t* transport = amqp_tcp_socket_new(connection->state_.get());
+    amqp_tcp_socket_set_sockfd(transport, socket->release());
+    if (auto in = connection->log_in(address, policy, introduction); !in) return in.error();
+    return connection;
+}
+
+model::Result<void> Connection::log_in(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
+                                       const Introduction& introduction) {
+    const timeval bound = to_timeval(policy.connect_timeout);
+    amqp_set_handshake_timeout(state_.get(), &bound);
+    amqp_set_rpc_timeout(state_.get(), &bound);
+    // Without these two the broker is silent about a deleted queue and about its alarms.
+    std::array capabilities{flag("consumer_cancel_notify"), flag("connection.blocked")};
+    std::array properties{text("product", "retryd"), text("version", introduction.version),
+                          text("connection_name", introduction.connection_name), amqp_table_entry_t{}};
+    properties.back().key = amqp_cstring_bytes("capabilities");
+    properties.back().value.kind = AMQP_FIELD_KIND_TABLE;
+    properties.back().value.value.table = {static_cast<int>(capabilities.size()), capabilities.data()};
+    const amqp_table_t introduced{static_cast<int>(properties.size()), properties.data()};
+    const amqp_rpc_reply_t reply = amqp_login_with_properties(
+        state_.get(), address.vhost.c_str(), wanted_channel_max, wanted_frame_max, static_cast<int>(policy.heartbeat.count()),
+        &introduced, AMQP_SASL_METHOD_PLAIN, address.user.c_str(), address.password.c_str());
+    if (reply.reply_type != AMQP_RESPONSE_NORMAL) return login_problem(reply);
+    broker_version_ = server_version(state_.get());
+    return {};
+}
+
+std::uint32_t Connection::frame_max() const {
+    return static_cast<std::uint32_t>(amqp_get_frame_max(state_.get()));
+}
+
+ChannelNumber Connection::channel_max() const {
+    return static_cast<ChannelNumber>(amqp_get_channel_max(state_.get()));
+}
+
+std::chrono::seconds Connection::heartbeat() const {
+    return std::chrono::seconds{amqp_get_heartbeat(state_.get())};
+}
+
+Descriptor Connection::duplicate() const {
+    return Descriptor{::fcntl(amqp_get_sockfd(state_.get()), F_DUPFD_CLOEXEC, 0)};
+}
+
+bool Connection::read(amqp_frame_t& frame) {
+    if (failed()) return false;
+    const timeval at_once{0, 0};
+    const int status = amqp_simple_wait_frame_noblock(state_.get(), &frame, &at_once);
+    if (status == AMQP_STATUS_TIMEOUT) return false;
+    check(status);
+    return status == AMQP_STATUS_OK;
+}
+
+void Connection::release(ChannelNumber channel) {
+    amqp_maybe_release_buffers_on_channel(state_.get(), channel);
+}
+
+void Connection::release_all() {
+    if (!failed()) amqp_maybe_release_buffers(state_.get());
+}
+
+void Connection::send(ChannelNumber channel, amqp_method_number_t method, void* arguments) {
+    if (!failed()) check(amqp_send_method(state_.get(), channel, method, arguments));
+}
+
+void Connection::publish(ChannelNumber channel, std::string_view queue, const amqp_basic_properties_t& properties,
+                         std::string_view body) {
+    if (failed()) return;
+    const amqp_boolean_t mandatory = 1;
+    const amqp_boolean_t immediate = 0;
+    check(amqp_basic_publish(state_.get(), channel, amqp_empty_bytes, lend(queue), mandatory, immediate, &properties,
+                             lend(body)));
+}
+
+void Connection::check(int status) {
+    if (status != AMQP_STATUS_OK) fail(amqp_error_string2(status));
+}
+
+void Connection::fail(std::string why) {
+    if (!failed()) trouble_ = std::move(why);
+}
+
+}  // namespace retryd::amqp

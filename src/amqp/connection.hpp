@@ -1,0 +1,72 @@
+#pragma once
+// One connection to the broker through rabbitmq-c. Belongs to one thread; sends block it, reads never do.
+//
+// The first failure stays: from then on every call does nothing, and trouble() says what happened. So callers send without
+// looking, and look once at the end of their turn. A connection in trouble is destroyed and nothing else.
+
+#include "amqp/descriptor.hpp"
+#include "amqp/dial.hpp"
+#include "amqp/incoming.hpp"
+#include "amqp/library.hpp"
+#include "model/policy.hpp"
+#include "model/problem.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace retryd::amqp {
+
+// How we introduce ourselves to the broker; shown by its tools.
+struct Introduction {
+    std::string connection_name;
+    std::string version;
+};
+
+class Connection {
+public:
+    // Connects and logs in; blocks for at most twice the connect timeout, and for the resolver.
+    // Fails with `refused` where the broker answered and said no, else with `unavailable`. No text holds the password.
+    [[nodiscard]] static model::Result<std::unique_ptr<Connection>> open(const model::BrokerAddress& address,
+                                                                         const model::BrokerPolicy& policy,
+                                                                         const Introduction& introduction, Exit& exit);
+
+    [[nodiscard]] const std::string& broker_version() const { return broker_version_; }  // "3.10.8"; empty: not said
+    [[nodiscard]] std::uint32_t frame_max() const;                                       // bytes, negotiated
+    [[nodiscard]] ChannelNumber channel_max() const;
+    [[nodiscard]] std::chrono::seconds heartbeat() const;
+    // To wait on: the library may close its own descriptor at any time.
+    [[nodiscard]] Descriptor duplicate() const;
+
+    // The next whole frame that has arrived; false: none, or trouble. Also sends a heartbeat where one is due.
+    // Its contents live until they are released.
+    [[nodiscard]] bool read(amqp_frame_t& frame);
+    void release(ChannelNumber channel);  // frees what was read on it; only what was copied out survives
+    void release_all();
+
+    void send(ChannelNumber channel, amqp_method_number_t method, void* arguments);
+    // Mandatory, through the default exchange.
+    void publish(ChannelNumber channel, std::string_view queue, const amqp_basic_properties_t& properties,
+                 std::string_view body);
+
+    [[nodiscard]] bool failed() const { return !trouble_.empty(); }
+    [[nodiscard]] const std::string& trouble() const { return trouble_; }
+    void fail(std::string why);
+
+private:
+    struct Destroy {
+        void operator()(amqp_connection_state_t state) const { amqp_destroy_connection(state); }
+    };
+    Connection();
+    void check(int status);
+    [[nodiscard]] model::Result<void> log_in(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
+                                             const Introduction& introduction);
+
+    std::unique_ptr<amqp_connection_state_t_, Destroy> state_;
+    std::string broker_version_;
+    std::string trouble_;
+};
+
+}  // namespace retryd::amqp

@@ -1,0 +1,94 @@
+#include "amqp/link.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+namespace retryd::amqp {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// Longer than the pump's own bound, which holds unless its thread is stuck.
+constexpr auto close_must_be_over = std::chrono::seconds{3};
+
+const char* name_of(ports::Link link) {
+    return link == ports::Link::consume ? "amqp-consume" : "amqp-publish";
+}
+
+}  // namespace
+
+Link::Link(ports::Link link, const model::BrokerPolicy& policy, const Introduction& introduction, asio::io_context& main,
+           ports::Inbox& inbox)
+    : main_(main),
+      inbox_(inbox),
+      last_resort_(main),
+      pump_(link, policy, introduction, exit_, [this](Events& events) { hand_over(events); }),
+      thread_(name_of(link), [this] { pump_.run(); }) {}
+
+Link::~Link() {
+    pump_.context().stop();
+    exit_.pull();
+}
+
+void Link::connect(std::size_t address) {
+    down_ = false;
+    closes_seen_ = 0;
+    exit_.close();
+    asio::post(pump_.context(), [this, address] { pump_.connect(address); });
+}
+
+void Link::disconnect() {
+    if (down_) return;
+    exit_.pull();
+    asio::post(pump_.context(), [this] { pump_.disconnect(); });
+}
+
+void Link::close() {
+    if (down_) return;
+    asio::post(pump_.context(), [this] { pump_.close(); });
+    last_resort_.expires_after(close_must_be_over);
+    last_resort_.async_wait([this](boost::system::error_code error) {
+        if (!error) disconnect();
+    });
+}
+
+void Link::send(Commands& commands) {
+    if (down_) return commands.clear();
+    Commands batch = std::exchange(commands, std::exchange(spare_commands_, {}));
+    Events spare = std::exchange(spare_events_, {});
+    asio::post(pump_.context(), [this, batch = std::move(batch), spare = std::move(spare), seen = closes_seen_]() mutable {
+        fresh_events_ = std::move(spare);
+        pump_.perform(batch, seen);
+        batch.clear();
+        spent_commands_ = std::move(batch);
+    });
+}
+
+void Link::hand_over(Events& events) {
+    Events batch = std::exchange(events, std::exchange(fresh_events_, {}));
+    Commands spare = std::exchange(spent_commands_, {});
+    asio::post(main_, [this, alive = watched_, batch = std::move(batch), spare = std::move(spare)]() mutable {
+        if (alive.expired()) return;
+        if (spare.capacity() > 0) spare_commands_ = std::move(spare);
+        receive(batch);
+    });
+}
+
+void Link::receive(Events& events) {
+    for (const auto& event : events) {
+        if (std::holds_alternative<ports::PublishChannelClosed>(event)) ++closes_seen_;
+        if (std::holds_alternative<ports::LinkDown>(event)) {
+            down_ = true;
+            last_resort_.cancel();
+        }
+    }
+    inbox_.broker_events(events);
+    events.clear();
+    spare_events_ = std::move(events);
+}
+
+}  // namespace retryd::amqp

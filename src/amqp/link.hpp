@@ -1,0 +1,54 @@
+#pragma once
+// One link as the main thread sees it: a pump on a thread of its own, and the two ways in and out of it.
+//
+// Everything here belongs to the main thread. Commands go over by one post for each batch, events come back by one post
+// for each turn of the pump; the vectors travel to and fro and keep their capacity.
+
+#include "amqp/exit.hpp"
+#include "amqp/pump.hpp"
+#include "amqp/thread.hpp"
+#include "ports/inbox.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace retryd::amqp {
+
+class Link {
+public:
+    Link(ports::Link link, const model::BrokerPolicy& policy, const Introduction& introduction, boost::asio::io_context& main,
+         ports::Inbox& inbox);
+    ~Link();  // ends the connection at once and joins the thread
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
+
+    void connect(std::size_t address);
+    void disconnect();
+    void close();
+    void send(Commands& commands);
+
+private:
+    void receive(Events& events);
+    void hand_over(Events& events);  // called on the pump's thread
+
+    boost::asio::io_context& main_;
+    ports::Inbox& inbox_;
+    boost::asio::steady_timer last_resort_;  // for a close that is stuck in a send
+    bool down_ = true;
+    std::uint32_t closes_seen_ = 0;                                           // PublishChannelClosed since connect()
+    Events spare_events_;                                                     // go over with the next commands …
+    Commands spare_commands_;                                                 // … and these came back with events
+    std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);  // expired: what comes is for nobody
+    std::weak_ptr<const bool> watched_ = alive_;                              // the pump's thread copies this one
+
+    Events fresh_events_;      // on the pump's thread
+    Commands spent_commands_;  // on the pump's thread
+    Exit exit_;                // on both
+    Pump pump_;
+    Thread thread_;  // the last member: it is joined before anything that it uses goes
+};
+
+}  // namespace retryd::amqp

@@ -1,0 +1,122 @@
+#include "amqp/publish_session.hpp"
+
+#include "amqp/methods.hpp"
+#include "model/header_table.hpp"
+#include "model/properties.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace retryd::amqp {
+
+namespace {
+
+constexpr ChannelNumber publish_number = 1;
+constexpr std::string_view id_header = "retryd-id";
+constexpr std::size_t pool_page = 4096;
+
+// Of a header frame: 7 bytes before the payload, 1 after it, and in it 12 before the properties.
+constexpr std::size_t header_frame_overhead = 20;
+
+// The retryd-id of a copy that came back; empty where it has none.
+std::string id_of(std::string_view property_bytes) {
+    const auto properties = model::read_properties(property_bytes);
+    if (!properties || !properties->headers) return {};
+    const auto table = model::read_table(*properties->headers);
+    if (!table) return {};
+    const model::HeaderView* header = model::find_header(*table, id_header);
+    if (header == nullptr) return {};
+    return std::string{model::content(header->value).value_or(std::string_view{})};
+}
+
+}  // namespace
+
+PublishSession::PublishSession(Connection& connection, Events& events) : connection_(connection), events_(events) {
+    init_amqp_pool(&pool_, pool_page);
+}
+
+PublishSession::~PublishSession() {
+    empty_amqp_pool(&pool_);
+}
+
+void PublishSession::start() {
+    open_channel(connection_, publish_number);
+    select_confirms(connection_, publish_number);
+}
+
+void PublishSession::perform(Commands& commands, std::uint32_t closes_seen) {
+    if (closes_seen != closes_) return;  // their sender will learn that the channel was closed and that they are void
+    for (auto& command : commands) {
+        auto* copy = std::get_if<ports::PublishCopy>(&command);
+        if (copy == nullptr) continue;
+        if (blocked_) {
+            waiting_.push_back(std::move(*copy));
+        } else {
+            publish(*copy);
+        }
+    }
+}
+
+// The library sends the method before it looks at the rest; what it refuses then leaves the channel half-way through a
+// message, and anything else sent on it ends the connection. So look first.
+void PublishSession::publish(ports::PublishCopy& copy) {
+    if (!is_short_string(copy.queue.value)) return refuse(copy, AMQP_SYNTAX_ERROR, "a queue's name has at most 255 bytes");
+    if (copy.properties.size() + header_frame_overhead > connection_.frame_max()) {
+        return refuse(copy, AMQP_CONTENT_TOO_LARGE, "the headers do not fit into a frame");
+    }
+    void* properties = nullptr;
+    recycle_amqp_pool(&pool_);
+    if (amqp_decode_properties(AMQP_BASIC_CLASS, &pool_, lend(copy.properties), &properties) != AMQP_STATUS_OK) {
+        return refuse(copy, AMQP_SYNTAX_ERROR, "the properties are malformed");
+    }
+    connection_.publish(publish_number, copy.queue.value, *static_cast<const amqp_basic_properties_t*>(properties),
+                        copy.message->body);
+    window_.sent(copy.key, std::move(copy.queue.value), std::move(copy.id));
+}
+
+void PublishSession::refuse(const ports::PublishCopy& copy, std::uint16_t code, const char* why) {
+    events_.push_back(ports::Returned{copy.key, code, why});
+}
+
+void PublishSession::take(Incoming&& incoming) {
+    std::visit([this](auto& one) { take(one); }, incoming);
+}
+
+void PublishSession::take(Confirm& confirm) {
+    for (const ports::PublishKey key : window_.confirmed(confirm.tag, confirm.multiple)) {
+        if (confirm.ack) {
+            events_.push_back(ports::Confirmed{key});
+        } else {
+            events_.push_back(ports::Nacked{key});
+        }
+    }
+}
+
+void PublishSession::take(Return& returned) {
+    const auto key = window_.returned(id_of(returned.properties), returned.routing_key);
+    // Some copy's confirm would now be believed although it came back: trust none of them.
+    if (!key) return connection_.fail("the broker returned a copy that nobody knows");
+    events_.push_back(ports::Returned{*key, returned.code, std::move(returned.text)});
+}
+
+void PublishSession::take(ChannelClose& close) {
+    accept_channel_close(connection_, publish_number);
+    window_.reset();
+    waiting_.clear();
+    ++closes_;
+    events_.push_back(ports::PublishChannelClosed{close.code, std::move(close.text)});
+    start();
+}
+
+void PublishSession::take(ConnectionBlocked& blocked) {
+    blocked_ = true;
+    events_.push_back(ports::Blocked{std::move(blocked.reason)});
+}
+
+void PublishSession::take(ConnectionUnblocked&) {
+    blocked_ = false;
+    events_.push_back(ports::Unblocked{});
+    for (auto& copy : std::exchange(waiting_, {})) publish(copy);
+}
+
+}  // namespace retryd::amqp

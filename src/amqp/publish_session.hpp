@@ -1,0 +1,49 @@
+#pragma once
+// The publish link: one channel on which every copy goes out mandatory, through the default exchange, and is confirmed.
+//
+// The default exchange routes by queue name and can have no alternate, so "confirmed and not returned" means: it is in
+// that queue. While the broker is in alarm it stops reading; nothing is sent then, since a send would block.
+
+#include "amqp/confirms.hpp"
+#include "amqp/connection.hpp"
+#include "amqp/session.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+namespace retryd::amqp {
+
+class PublishSession : public Session {
+public:
+    PublishSession(Connection& connection, Events& events);
+    ~PublishSession() override;
+    PublishSession(const PublishSession&) = delete;
+    PublishSession& operator=(const PublishSession&) = delete;
+
+    void start() override;
+    void perform(Commands& commands, std::uint32_t closes_seen) override;
+    void take(Incoming&& incoming) override;
+
+private:
+    void publish(ports::PublishCopy& copy);
+    void refuse(const ports::PublishCopy& copy, std::uint16_t code, const char* why);
+
+    void take(Confirm& confirm);
+    void take(Return& returned);
+    void take(ChannelClose& close);
+    void take(ConnectionBlocked& blocked);
+    void take(ConnectionUnblocked& unblocked);
+    template <class Other>
+    void take(Other&) {}
+
+    Connection& connection_;
+    Events& events_;
+    ConfirmWindow window_;
+    std::deque<ports::PublishCopy> waiting_;  // for the end of the alarm
+    amqp_pool_t pool_{};                      // for the decoded properties of one copy
+    std::uint32_t closes_ = 0;                // how often the broker has closed the channel
+    bool blocked_ = false;
+};
+
+}  // namespace retryd::amqp

@@ -1,0 +1,221 @@
+#include "amqp/pump.hpp"
+
+#include "amqp/assembler.hpp"
+#include "amqp/consume_session.hpp"
+#include "amqp/decode.hpp"
+#include "amqp/methods.hpp"
+#include "amqp/publish_session.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+#include <variant>
+
+namespace retryd::amqp {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A turn reads no more than this before sends and events get theirs.
+constexpr std::size_t most_frames = 500;
+constexpr std::size_t most_bytes = 1024 * 1024;
+// At a tick while reading is stopped: more than the library's buffer, so that at least one look at the socket tells it that
+// the broker lives.
+constexpr std::size_t sip = 256 * 1024;
+
+constexpr auto flush_after = 1ms;
+constexpr auto close_bound = 2s;
+
+std::size_t size_of(const amqp_frame_t& frame) {
+    return frame.frame_type == AMQP_FRAME_BODY ? frame.payload.body_fragment.len : 0;
+}
+
+}  // namespace
+
+struct Pump::Live {
+    Live(asio::io_context& context, std::unique_ptr<Connection> opened)
+        : connection(std::move(opened)),
+          socket(context, connection->duplicate().release()),
+          tick(context),
+          flush(context),
+          bound(context) {}
+
+    std::unique_ptr<Connection> connection;
+    Assembler assembler;
+    std::unique_ptr<Session> session;
+    asio::posix::stream_descriptor socket;  // the duplicate: only to wait on
+    asio::steady_timer tick;
+    asio::steady_timer flush;
+    asio::steady_timer bound;  // of a close
+    bool waiting = false;      // a turn will come: the socket is watched, or it is posted
+    bool unread = true;        // the last drain did not come to the end
+    bool quiet = true;         // … and found nothing
+    bool flush_pending = false;
+    bool closing = false;  // connection.close is sent
+
+    [[nodiscard]] bool reading() const { return closing || session->reading(); }
+};
+
+Pump::Pump(ports::Link link, const model::BrokerPolicy& policy, Introduction introduction, Exit& exit, Report report)
+    : link_(link), policy_(policy), introduction_(std::move(introduction)), exit_(exit), report_(std::move(report)) {}
+
+Pump::~Pump() = default;
+
+void Pump::run() {
+    const auto busy = asio::make_work_guard(context_);
+    for (;;) {
+        try {
+            context_.run();
+            break;
+        } catch (const std::exception& broken) {  // one of the three doors: it costs this connection
+            go_down(false, std::string{"internal error: "} + broken.what());
+        }
+    }
+    live_.reset();
+    exit_.take_back();
+}
+
+void Pump::connect(std::size_t address) {
+    auto connection = Connection::open(policy_.addresses[address], policy_, introduction_, exit_);
+    if (!connection) return go_down(connection.error().code == model::ProblemCode::refused, connection.error().what);
+    live_ = std::make_unique<Live>(context_, std::move(*connection));
+    Connection& opened = *live_->connection;
+    if (link_ == ports::Link::consume) {
+        live_->session = std::make_unique<ConsumeSession>(opened, events_, names_given_);
+    } else {
+        live_->session = std::make_unique<PublishSession>(opened, events_);
+    }
+    events_.push_back(ports::LinkUp{link_, opened.broker_version(), opened.frame_max()});
+    live_->session->start();
+    wait_tick();
+    end_turn();
+}
+
+void Pump::perform(Commands& commands, std::uint32_t closes_seen) {
+    if (!live_) return;
+    if (live_->reading()) drain(most_bytes);  // before a send, or a silent peer makes it wait for ever
+    live_->session->perform(commands, closes_seen);
+    end_turn();
+}
+
+void Pump::close() {
+    if (!live_) return;
+    live_->session->flush();
+    close_connection(*live_->connection);
+    live_->closing = true;
+    live_->bound.expires_after(close_bound);
+    live_->bound.async_wait([this, life = life_](error_code error) {
+        if (!error && life == life_) go_down(false, "closed; the broker did not answer in time");
+    });
+    end_turn();
+}
+
+void Pump::disconnect() {
+    if (live_) go_down(false, "disconnected");
+}
+
+void Pump::read_turn() {
+    if (live_->reading()) drain(most_bytes);
+    end_turn();
+}
+
+void Pump::drain(std::size_t bytes) {
+    amqp_frame_t frame;
+    live_->unread = true;
+    live_->quiet = true;
+    std::size_t seen = 0;
+    for (std::size_t frames = 0; frames < most_frames && seen < bytes; ++frames) {
+        if (!live_->connection->read(frame)) {
+            live_->unread = false;
+            break;
+        }
+        live_->quiet = false;
+        seen += size_of(frame);
+        take(decode(frame, live_->assembler));
+        // The library frees nothing while a frame is half-way, which in a busy stream is always.
+        if (frame.frame_type == AMQP_FRAME_BODY) live_->connection->release(frame.channel);
+    }
+    live_->connection->release_all();
+}
+
+void Pump::take(Incoming&& incoming) {
+    if (const auto* malformed = std::get_if<Malformed>(&incoming)) {
+        live_->connection->fail(malformed->what);
+    } else if (const auto* close = std::get_if<ConnectionClose>(&incoming)) {
+        accept_connection_close(*live_->connection);
+        live_->connection->fail(std::to_string(close->code) + " " + close->text);
+    } else if (std::holds_alternative<ConnectionCloseOk>(incoming)) {
+        live_->connection->fail("closed");
+    } else {
+        live_->session->take(std::move(incoming));
+    }
+}
+
+void Pump::end_turn() {
+    if (live_->quiet) {
+        live_->session->flush();
+    } else if (live_->session->holds_back()) {
+        wait_flush();
+    }
+    if (live_->connection->failed()) return go_down(false, std::string{live_->connection->trouble()});
+    if (!events_.empty()) report_(events_);
+    wait();
+}
+
+void Pump::wait() {
+    if (live_->waiting || !live_->reading()) return;
+    live_->waiting = true;
+    if (!live_->unread) return wait_readable();
+    asio::post(context_, [this, life = life_] {
+        if (life != life_) return;
+        live_->waiting = false;
+        read_turn();
+    });
+}
+
+void Pump::wait_readable() {
+    live_->socket.async_wait(asio::posix::descriptor_base::wait_read, [this, life = life_](error_code) {
+        if (life != life_) return;
+        live_->waiting = false;
+        read_turn();
+    });
+}
+
+void Pump::wait_tick() {
+    live_->tick.expires_after(std::chrono::milliseconds{live_->connection->heartbeat()} / 4);
+    live_->tick.async_wait([this, life = life_](error_code) {
+        if (life != life_) return;
+        wait_tick();
+        drain(live_->reading() ? most_bytes : sip);
+        end_turn();
+    });
+}
+
+void Pump::wait_flush() {
+    if (std::exchange(live_->flush_pending, true)) return;
+    live_->flush.expires_after(flush_after);
+    live_->flush.async_wait([this, life = life_](error_code) {
+        if (life != life_) return;
+        live_->flush_pending = false;
+        live_->session->flush();
+        end_turn();
+    });
+}
+
+void Pump::go_down(bool refused, const std::string& why) {
+    ++life_;
+    live_.reset();
+    exit_.take_back();
+    events_.push_back(ports::LinkDown{link_, refused, why});
+    report_(events_);
+}
+
+}  // namespace retryd::amqp
