@@ -105,6 +105,8 @@ Judgement classify(const model::QueuePolicy& policy, std::uint64_t rules, const 
     judgement.retry_after = span_of(reply, now);
     judgement.error_type = reply.misstated ? "retryd.BadReply" : type_of(reply, judgement.outcome);
     judgement.error_message = reply.error_message;
+    judgement.dependency = reply.dependency;
+    judgement.app_version = reply.app_version;
     if (reply.kind != Reply::Kind::answered) return judgement;
     for (std::size_t i = 0; i < policy.classify.size(); ++i) {
         const auto& rule = policy.classify[i];

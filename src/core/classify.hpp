@@ -20,6 +20,8 @@ struct Judgement {
     std::optional<model::Milliseconds> delay;        // a rule's own delay
     std::string error_type;                          // for the record; never empty for a failure
     std::string error_message;
+    std::string dependency;
+    std::string app_version;
 };
 
 // Which of the queue's classify rules the message itself satisfies (header, routing_key, type): bit i for rule i.

@@ -65,9 +65,12 @@ public:
     void advance(model::SteadyTime now, CopyActions& out);
     [[nodiscard]] model::SteadyTime next() const;  // when advance() wants to be called although nothing happened
 
+    // The queue it goes to. The delivery must be known.
+    [[nodiscard]] const model::QueueName& target(model::DeliveryKey delivery) const { return copies_.at(delivery).target; }
     [[nodiscard]] std::size_t size() const { return copies_.size(); }
     [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
     [[nodiscard]] bool is_blocked() const { return blocked_; }
+    [[nodiscard]] bool is_late() const { return renewing_; }  // a confirm did not come in time, the link is being renewed
     // The copy can't be placed: its queue is not there and can't be made, or it closes the channel.
     [[nodiscard]] bool is_unroutable(model::DeliveryKey delivery) const;
     // Why, for those that closed the channel; empty for the others.

@@ -1,0 +1,146 @@
+#include "engine/arrivals.hpp"
+
+#include "core/classify.hpp"
+#include "engine/verdicts.hpp"
+#include "model/properties.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+using model::Milliseconds;
+
+namespace {
+
+constexpr Milliseconds sweep_interval{5000};
+
+std::string random_id(Chance& chance) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string id;
+    for (int word = 0; word < 2; ++word) {
+        auto bits = chance();
+        for (int i = 0; i < 16; ++i, bits >>= 4U) id += digits[bits & 15U];
+    }
+    return id;
+}
+
+void observe_lateness(State& state, const QueueState& queue, const model::Ledger& ledger) {
+    if (!ledger.not_before) return;
+    const auto late = std::chrono::duration<double>(state.now.wall - *ledger.not_before).count();
+    state.figures_of(queue).lateness_seconds.observe(std::max(late, 0.0));
+}
+
+void count(State& state, const QueueState& queue, const Held& held) {
+    auto& figures = state.figures_of(queue);
+    if (held.record.origin.redelivered) ++figures.redeliveries;
+    if (held.record.id.empty()) ++figures.without_id;
+    if (held.side() == model::Side::lane) observe_lateness(state, queue, held.record.ledger);
+}
+
+Held& receive(State& state, QueueState& queue, ports::Delivered&& delivered, model::Record&& record) {
+    Held held;
+    held.key = {++state.last_key};
+    held.tag = delivered.tag;
+    held.arrived = held.since = state.now.steady;
+    held.message = std::move(delivered.message);
+    held.record = std::move(record);
+    held.stay.ledger = held.record.ledger;
+    held.stay.side = held.side();
+    count(state, queue, held);
+    if (held.record.id.empty()) held.record.id = random_id(state.chance);
+    ++queue.in_hand;
+    return state.hand.add(std::move(held));
+}
+
+// Property bytes that neither the broker nor the client library refused, but we can't read: it can't be copied unaltered,
+// so it stays in hand, unacked, until an operator looks.
+void keep_unreadable(State& state, QueueState& queue, ports::Delivered&& delivered, const model::Problem& problem) {
+    log(state, model::LogLevel::error, "unreadable", {{"queue", queue.policy.name.value}, {"why", model::to_text(problem)}});
+    auto& held = receive(state, queue, std::move(delivered), {});
+    held.state = Held::State::waiting;
+    held.until = model::SteadyTime::max();
+}
+
+core::Judgement too_large(const Held& held) {
+    core::Judgement judgement;
+    judgement.outcome = model::Outcome::permanent;
+    judgement.error_type = "retryd.TooLarge";
+    judgement.error_message = std::to_string(held.message->body.size()) + " bytes";
+    return judgement;
+}
+
+// Over the memory limit nothing more is read from the broker, until a tenth of it is free again.
+void mind_memory(State& state) {
+    const auto limit = state.policy->memory.value;
+    const bool full = state.hand.bytes() > (state.memory_full ? limit / 10 * 9 : limit);
+    if (full == state.memory_full) return;
+    state.memory_full = full;
+    state.memory_full_since = state.now.steady;
+    state.to_consume.emplace_back(ports::SetReading{!full});
+    log(state, model::LogLevel::warn, full ? "memory_full" : "memory_free", {{"bytes", std::to_string(state.hand.bytes())}});
+}
+
+}  // namespace
+
+void arrived(State& state, ports::Delivered&& delivered) {
+    auto& queue = state.queue(delivered.tag.source.queue);
+    state.touch(queue);
+    if (queue.next_sweep == model::SteadyTime::max()) queue.next_sweep = state.now.steady + sweep_interval;
+    auto record = model::read_record(*delivered.message, delivered.arrival, delivered.tag.source.side, state.now.wall);
+    if (!record) return keep_unreadable(state, queue, std::move(delivered), record.error());
+    auto& held = receive(state, queue, std::move(delivered), std::move(*record));
+    mind_memory(state);
+    if (held.message->body.size() > state.policy->max_body.value) {
+        carry_out(state, held, core::refuse(held.stay), too_large(held));
+        return;
+    }
+    const auto shown = model::read_properties(held.record.shown);
+    if (shown) held.rules = core::rules_matching(queue.policy, *shown, held.record.origin.routing_key);
+    const auto verdict = core::on_arrival(queue.policy, held.stay, state.now.wall);
+    if (verdict) {
+        carry_out_uncounted(state, held, *verdict);
+    } else {
+        make_ready(state, held, false);
+    }
+}
+
+void make_ready(State& state, Held& held, bool front) {
+    auto& queue = state.queue(held.queue());
+    held.state = Held::State::ready;
+    held.since = state.now.steady;
+    auto& list = queue.ready[at(held.side())];
+    if (front) {
+        list.push_front(held.key);
+    } else {
+        list.push_back(held.key);
+    }
+    state.touch(queue);
+}
+
+void let_go(State& state, Held& held) {
+    auto& queue = state.queue(held.queue());
+    --queue.in_hand;
+    if (held.state == Held::State::copying) --queue.copying;
+    state.hand.remove(held);
+    state.touch(queue);
+    mind_memory(state);
+}
+
+void settle(State& state, Held& held) {
+    if (!held.orphan) state.to_consume.emplace_back(ports::Settle{held.tag, true});
+    let_go(state, held);
+}
+
+void orphan_all(State& state, model::Source source) {
+    std::vector<model::DeliveryKey> gone;
+    for (auto& [key, held] : state.hand.all()) {
+        if (held.tag.source != source) continue;
+        held.orphan = true;
+        const bool on_its_way =
+            held.state == Held::State::at_consumer || (held.state == Held::State::copying && !state.copies.forget(key));
+        if (!on_its_way) gone.push_back(key);
+    }
+    for (const auto key : gone) let_go(state, *state.hand.find(key));  // the lists skip keys that are gone
+}
+
+}  // namespace retryd::engine

@@ -1,0 +1,18 @@
+#pragma once
+// What the broker delivers, at the door: read, judged for its time and size, and put into the hand; and how it leaves.
+
+#include "engine/state.hpp"
+
+namespace retryd::engine {
+
+void arrived(State& state, ports::Delivered&& delivered);
+// Every tag of the source is dead: what can be forgotten is, the rest is marked as orphaned.
+void orphan_all(State& state, model::Source source);
+// Acks it and lets it go. An orphan is only let go.
+void settle(State& state, Held& held);
+// Lets it go without a word to the broker.
+void let_go(State& state, Held& held);
+// Puts it into its queue's list; `front` for what has been tried already.
+void make_ready(State& state, Held& held, bool front);
+
+}  // namespace retryd::engine

@@ -1,0 +1,90 @@
+#include "engine/drain.hpp"
+
+#include "engine/arrivals.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+using ports::Link;
+
+namespace {
+
+constexpr model::Milliseconds beyond_timeout{2000};
+
+model::Milliseconds time_to_drain(const State& state) {
+    if (state.options.drain) return *state.options.drain;
+    model::Milliseconds longest{0};
+    for (const auto& queue : state.queues) longest = std::max(longest, queue.policy.deliver.timeout);
+    return longest + beyond_timeout;
+}
+
+bool is_quiet(const State& state) {
+    const bool up = state.link(Link::consume).reconnect.is_up();
+    return std::all_of(state.queues.begin(), state.queues.end(), [up](const QueueState& queue) {
+        const bool silent = !up || (queue.intake[0].is_quiet() && queue.intake[1].is_quiet());
+        return queue.in_flight == 0 && queue.copying == 0 && silent;
+    });
+}
+
+void return_the_rest(State& state) {
+    std::vector<model::DeliveryKey> keys;
+    for (const auto& [key, held] : state.hand.all()) keys.push_back(key);
+    std::sort(keys.begin(), keys.end());  // in the order in which they came
+    for (const auto key : keys) {
+        auto& held = *state.hand.find(key);
+        if (held.state == Held::State::at_consumer) state.ports.consumer.abandon(key);
+        if (!held.orphan) state.to_consume.emplace_back(ports::Settle{held.tag, false});
+        let_go(state, held);
+    }
+    if (!keys.empty()) log(state, model::LogLevel::info, "returned_to_broker", {{"messages", std::to_string(keys.size())}});
+}
+
+void close_links(State& state) {
+    flush(state);
+    for (const auto which : {Link::consume, Link::publish}) {
+        if (state.link(which).reconnect.is_up()) {
+            state.ports.broker.close(which);
+        } else {
+            state.ports.broker.disconnect(which);
+        }
+    }
+}
+
+bool links_are_down(const State& state) {
+    return std::none_of(state.links.begin(), state.links.end(), [](const LinkState& link) { return link.reconnect.is_up(); });
+}
+
+}  // namespace
+
+void begin_drain(State& state) {
+    if (state.drain != State::Drain::no) return;
+    state.drain = State::Drain::finishing;
+    state.drain_since = state.now.steady;
+    state.drain_deadline = state.now.steady + time_to_drain(state);
+    log(state, model::LogLevel::info, "draining", {});
+    for (auto& queue : state.queues) state.touch(queue);
+}
+
+void advance_drain(State& state) {
+    if (state.drain == State::Drain::finishing && (is_quiet(state) || state.now.steady >= state.drain_deadline)) {
+        state.drain = State::Drain::closing;
+        return_the_rest(state);
+        close_links(state);
+    }
+    if (state.drain == State::Drain::closing && links_are_down(state)) {
+        state.drain = State::Drain::stopped;
+        log(state, model::LogLevel::info, "stopped", {});
+    }
+}
+
+model::SteadyTime next_drain(const State& state) {
+    return state.drain == State::Drain::finishing ? state.drain_deadline : model::SteadyTime::max();
+}
+
+void flush(State& state) {
+    if (!state.to_consume.empty()) state.ports.broker.send(Link::consume, state.to_consume);
+    if (!state.to_publish.empty()) state.ports.broker.send(Link::publish, state.to_publish);
+}
+
+}  // namespace retryd::engine

@@ -1,0 +1,181 @@
+#include "engine/engine.hpp"
+
+#include "engine/arrivals.hpp"
+#include "engine/copying.hpp"
+#include "engine/drain.hpp"
+#include "engine/links.hpp"
+#include "engine/parts.hpp"
+#include "engine/serving.hpp"
+#include "engine/state.hpp"
+#include "engine/topology.hpp"
+#include "engine/verdicts.hpp"
+#include "engine/views.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace retryd::engine {
+
+State::State(model::PolicyPtr its_policy, Ports its_ports, Options its_options, const model::Clock& clock)
+    : policy(std::move(its_policy)),
+      ports(its_ports),
+      options(std::move(its_options)),
+      now(clock),
+      chance(options.seed),
+      copies(policy->broker.confirm_timeout),
+      links{LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, false},
+            LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, false}},
+      agenda(policy->queues.size() + 1) {
+    queues.reserve(policy->queues.size());
+    for (const auto& queue : policy->queues) {
+        queues.emplace_back(model::QueueId{static_cast<std::uint32_t>(queues.size())}, queue, clock.steady);
+        queues.back().intake[at(model::Side::work)] = core::Intake(queue.declare.has_value());
+        figures.queues.emplace_back();
+        figures.queues.back().queue = queue.name.value;
+        touch(queues.back());
+    }
+}
+
+void State::touch(QueueState& queue) {
+    if (std::exchange(queue.touched, true)) return;
+    touched.push_back(queue.id.value);
+}
+
+void log(State& state, model::LogLevel level, std::string_view event,
+         std::vector<std::pair<std::string_view, std::string>> fields) {
+    if (state.ports.journal.keeps(level)) state.ports.journal.record({level, event, std::move(fields)});
+}
+
+namespace {
+
+void handle(State& state, ports::BrokerEvent&& event) {
+    std::visit(
+        [&state](auto&& it) {
+            using Event = std::decay_t<decltype(it)>;
+            if constexpr (std::is_same_v<Event, ports::LinkUp>) link_up(state, it);
+            if constexpr (std::is_same_v<Event, ports::LinkDown>) link_down(state, it);
+            if constexpr (std::is_same_v<Event, ports::Delivered>) arrived(state, std::move(it));
+            if constexpr (std::is_same_v<Event, ports::Subscribed>) subscribed(state, it.source);
+            if constexpr (std::is_same_v<Event, ports::Unsubscribed>) unsubscribed(state, it.source);
+            if constexpr (std::is_same_v<Event, ports::SubscriptionLost>) subscription_lost(state, it.source);
+            if constexpr (std::is_same_v<Event, ports::SourceClosed>) source_closed(state, it);
+            if constexpr (std::is_same_v<Event, ports::LookedUp>) looked_up(state, it);
+            if constexpr (std::is_same_v<Event, ports::Declared>) declared(state, it);
+            if constexpr (std::is_same_v<Event, ports::Confirmed>) confirmed(state, it.key);
+            if constexpr (std::is_same_v<Event, ports::Nacked>) nacked(state, it.key);
+            if constexpr (std::is_same_v<Event, ports::Returned>) returned(state, it.key, it.why);
+            if constexpr (std::is_same_v<Event, ports::PublishChannelClosed>) publish_channel_closed(state, it.why);
+            if constexpr (std::is_same_v<Event, ports::Blocked>) blocked(state, it.why);
+            if constexpr (std::is_same_v<Event, ports::Unblocked>) unblocked(state);
+        },
+        std::move(event));
+}
+
+// What is not about one queue: links, copies, depths, the drain.
+void serve_the_rest(State& state) {
+    connect_where_due(state);
+    if (state.drain == State::Drain::no) ask_for_depths(state);
+    advance_copies(state);
+    advance_drain(state);
+}
+
+model::SteadyTime next_of_the_rest(const State& state) {
+    auto when = std::min({state.copies.next(), next_drain(state), state.next_depths});
+    if (state.drain == State::Drain::no || state.drain == State::Drain::finishing) {
+        for (const auto& link : state.links) when = std::min(when, link.reconnect.next());
+    }
+    return when;
+}
+
+// Lets everything that was touched go on as far as it can.
+void turn(State& state) {
+    for (std::size_t i = 0; i < state.touched.size(); ++i) {  // more may be touched meanwhile
+        auto& queue = state.queues[state.touched[i]];
+        queue.touched = false;
+        serve_clock(state, queue);
+        advance_sources(state, queue);
+        serve(state, queue);
+        state.agenda.wish(queue.id.value, next_clock(state, queue));
+    }
+    state.touched.clear();
+    serve_the_rest(state);
+    state.agenda.wish(state.queues.size(), next_of_the_rest(state));
+    flush(state);
+    state.ports.timer.arm(state.agenda.next());
+}
+
+}  // namespace
+
+Engine::Engine(model::PolicyPtr policy, Ports ports, Options options)
+    : parts_(std::make_unique<Parts>(Parts{std::move(policy), ports, std::move(options), std::nullopt})) {}
+
+Engine::~Engine() = default;
+
+void Engine::start(const model::Clock& now) {
+    auto& state = parts_->state.emplace(parts_->policy, parts_->ports, parts_->options, now);
+    turn(state);
+}
+
+void Engine::broker_events(std::vector<ports::BrokerEvent>& events, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    for (auto& event : events) handle(state, std::move(event));
+    events.clear();
+    turn(state);
+}
+
+void Engine::replied(model::DeliveryKey key, model::Reply&& reply, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    engine::replied(state, key, reply);
+    turn(state);
+}
+
+void Engine::probed(model::QueueId queue, const std::string& trouble, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    engine::probed(state, state.queue(queue), trouble);
+    turn(state);
+}
+
+void Engine::timer_due(const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    state.due.clear();
+    state.agenda.take_due(now.steady, state.due);
+    for (const auto topic : state.due) {
+        if (topic < state.queues.size()) state.touch(state.queues[topic]);
+    }
+    turn(state);
+}
+
+void Engine::drain(const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    begin_drain(state);
+    turn(state);
+}
+
+bool Engine::stopped() const {
+    return parts_->state->drain == State::Drain::stopped;
+}
+
+bool Engine::refused() const {
+    const auto& links = parts_->state->links;
+    return std::any_of(links.begin(), links.end(), [](const LinkState& link) { return link.refused && !link.ever_up; });
+}
+
+bool Engine::broker_seen() const {
+    const auto& links = parts_->state->links;
+    return std::all_of(links.begin(), links.end(), [](const LinkState& link) { return link.ever_up; });
+}
+
+model::StatusView Engine::status(const model::Clock& now) const {
+    return status_of(*parts_->state, now);
+}
+
+const model::Figures& Engine::figures() const {
+    return parts_->state->figures;
+}
+
+}  // namespace retryd::engine

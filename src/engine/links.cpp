@@ -1,0 +1,105 @@
+#include "engine/links.hpp"
+
+#include "engine/arrivals.hpp"
+#include "engine/copying.hpp"
+#include "engine/topology.hpp"
+
+namespace retryd::engine {
+
+using ports::Link;
+
+namespace {
+
+std::string name_of(Link link) {
+    return link == Link::consume ? "consume" : "publish";
+}
+
+void consume_link_up(State& state) {
+    state.questions.clear();
+    ensure_lots(state);
+    if (state.memory_full) state.to_consume.emplace_back(ports::SetReading{false});
+    state.next_depths = state.now.steady;
+    for (auto& queue : state.queues) state.touch(queue);
+}
+
+void consume_link_down(State& state) {
+    state.questions.clear();
+    state.copies.declaring_failed();
+    state.next_depths = model::SteadyTime::max();
+    for (auto& queue : state.queues) {
+        for (auto side : {model::Side::work, model::Side::lane}) {
+            queue.intake[at(side)].link_down();
+            queue.ack_timeout[at(side)] = false;
+            orphan_all(state, {queue.id, side});
+        }
+        state.touch(queue);
+    }
+}
+
+}  // namespace
+
+void connect_where_due(State& state) {
+    if (state.drain == State::Drain::closing || state.drain == State::Drain::stopped) return;
+    for (const auto which : {Link::consume, Link::publish}) {
+        auto& link = state.link(which);
+        if (!link.reconnect.timer_due(state.now.steady)) continue;
+        link.address = link.reconnect.address();
+        state.ports.broker.connect(which, link.address);
+    }
+}
+
+void link_up(State& state, const ports::LinkUp& up) {
+    auto& link = state.link(up.link);
+    link.reconnect.up(state.now.steady);
+    link.ever_up = true;
+    link.trouble.clear();
+    state.broker_version = up.broker_version;
+    state.frame_max = up.frame_max;
+    log(state, model::LogLevel::info, "link_up",
+        {{"link", name_of(up.link)},
+         {"broker", model::to_text(state.policy->broker.addresses[link.address])},
+         {"version", up.broker_version}});
+    if (up.link == Link::consume) {
+        consume_link_up(state);
+    } else {
+        state.copies.link_up();
+    }
+}
+
+void link_down(State& state, const ports::LinkDown& down) {
+    auto& link = state.link(down.link);
+    // A broker that stays away is told once for each new reason, not at every try.
+    if (link.reconnect.is_up() || link.trouble != down.why) {
+        log(state, down.refused ? model::LogLevel::error : model::LogLevel::warn, "link_down",
+            {{"link", name_of(down.link)},
+             {"broker", model::to_text(state.policy->broker.addresses[link.address])},
+             {"why", down.why}});
+    }
+    link.trouble = down.why;
+    link.refused = down.refused;
+    link.reconnect.down(down.refused, state.now.steady, state.chance());
+    if (down.link == Link::consume) {
+        consume_link_down(state);
+    } else {
+        state.blocked_why.clear();
+        publish_link_down(state);
+    }
+    for (auto& queue : state.queues) state.touch(queue);
+}
+
+void blocked(State& state, const std::string& why) {
+    state.blocked_why = why;
+    state.blocked_since = state.now.steady;
+    state.copies.blocked(true, state.now.steady);
+    log(state, model::LogLevel::warn, "publish_blocked", {{"why", why}});
+    for (auto& queue : state.queues) state.touch(queue);
+}
+
+void unblocked(State& state) {
+    state.blocked_why.clear();
+    state.copies.blocked(false, state.now.steady);
+    log(state, model::LogLevel::info, "publish_unblocked", {});
+    for (auto& queue : state.queues) state.touch(queue);
+}
+
+}  // namespace retryd::engine

@@ -1,0 +1,18 @@
+#pragma once
+// The engine's inside, for engine.cpp and invariants.cpp.
+
+#include "engine/engine.hpp"
+#include "engine/state.hpp"
+
+#include <optional>
+
+namespace retryd::engine {
+
+struct Engine::Parts {
+    model::PolicyPtr policy;
+    Ports ports;
+    Options options;
+    std::optional<State> state;  // from start() on
+};
+
+}  // namespace retryd::engine

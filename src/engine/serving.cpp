@@ -1,0 +1,145 @@
+#include "engine/serving.hpp"
+
+#include "core/turns.hpp"
+#include "engine/arrivals.hpp"
+#include "engine/verdicts.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+using model::Milliseconds;
+using model::Side;
+using model::SteadyTime;
+using Watch = core::ConsumerWatch::State;
+
+namespace {
+
+constexpr Milliseconds hand_limit = std::chrono::minutes{10};
+constexpr Milliseconds sweep_interval{5000};
+constexpr Milliseconds counts_as_held{1000};  // shorter waits in hand are ordinary queueing
+
+// The front of the list that is still there.
+Held* front(State& state, std::deque<model::DeliveryKey>& list) {
+    while (!list.empty()) {
+        auto* held = state.hand.find(list.front());
+        if (held != nullptr && held->state == Held::State::ready) return held;
+        list.pop_front();
+    }
+    return nullptr;
+}
+
+ports::Delivery delivery_for(const State& state, const QueueState& queue, const Held& held) {
+    ports::Delivery delivery;
+    delivery.key = held.key;
+    delivery.queue = queue.id;
+    delivery.message = held.message;
+    delivery.shown = held.record.shown;
+    delivery.exchange = held.record.origin.exchange;
+    delivery.routing_key = held.record.origin.routing_key;
+    delivery.idempotency_key = held.record.id;
+    delivery.last_error = held.record.last_error;
+    delivery.attempt = held.stay.ledger.attempts + 1;
+    delivery.max_attempts = core::max_attempts(queue.policy);
+    delivery.first_failed = held.stay.ledger.first_failed;
+    delivery.deadline = state.now.wall + queue.policy.deliver.timeout;
+    delivery.redelivered = held.record.origin.redelivered;
+    return delivery;
+}
+
+void hand_over(State& state, QueueState& queue, Held& held) {
+    const auto waited = std::chrono::duration_cast<Milliseconds>(state.now.steady - held.since);
+    if (waited > counts_as_held) held.stay.ledger.held += waited;
+    if (!held.delivered && held.side() == Side::work) ++state.figures_of(queue).first_deliveries;
+    held.delivered = true;
+    held.state = Held::State::at_consumer;
+    held.since = state.now.steady;
+    held.until = state.now.steady + queue.policy.deliver.timeout;
+    queue.deadlines.emplace_back(held.until, held.key);
+    ++queue.in_flight;
+    if (held.side() == Side::lane) ++queue.lane_in_flight;
+    ++queue.turn;
+    state.ports.consumer.deliver(delivery_for(state, queue, held));
+}
+
+void wake_waiting(State& state, QueueState& queue) {
+    while (!queue.waiting.empty() && queue.waiting.begin()->first <= state.now.steady) {
+        auto* held = state.hand.find(queue.waiting.begin()->second);
+        queue.waiting.erase(queue.waiting.begin());
+        if (held != nullptr && held->state == Held::State::waiting) make_ready(state, *held, true);
+    }
+}
+
+// The first deadline of a delivery that is still at the consumer.
+SteadyTime next_deadline(State& state, QueueState& queue) {
+    while (!queue.deadlines.empty()) {
+        const auto [when, key] = queue.deadlines.front();
+        const auto* held = state.hand.find(key);
+        if (held != nullptr && held->state == Held::State::at_consumer && held->until == when) return when;
+        queue.deadlines.pop_front();
+    }
+    return SteadyTime::max();
+}
+
+void time_out(State& state, QueueState& queue) {
+    while (next_deadline(state, queue) <= state.now.steady) {
+        auto* held = state.hand.find(queue.deadlines.front().second);
+        queue.deadlines.pop_front();
+        timed_out(state, *held);
+    }
+}
+
+// What has been in hand too long without being at a consumer leaves as a held copy.
+void sweep(State& state, QueueState& queue) {
+    if (state.now.steady < queue.next_sweep) return;
+    queue.next_sweep = queue.in_hand == 0 ? SteadyTime::max() : state.now.steady + sweep_interval;
+    std::vector<model::DeliveryKey> overdue;
+    for (const auto& [key, held] : state.hand.all()) {
+        const bool idle =
+            held.state == Held::State::ready || (held.state == Held::State::waiting && held.until != SteadyTime::max());
+        if (held.queue() == queue.id && idle && state.now.steady - held.arrived >= hand_limit) overdue.push_back(key);
+    }
+    for (const auto key : overdue) {
+        auto& held = *state.hand.find(key);
+        carry_out_uncounted(state, held, core::hold(queue.policy, held.stay, state.now.wall));
+    }
+}
+
+}  // namespace
+
+void serve(State& state, QueueState& queue) {
+    if (state.drain != State::Drain::no) return;
+    for (;;) {
+        auto* work = front(state, queue.ready[at(Side::work)]);
+        auto* lane = front(state, queue.ready[at(Side::lane)]);
+        const core::Demand demand{.work_waits = work != nullptr,
+                                  .lane_waits = lane != nullptr,
+                                  .in_flight = queue.in_flight,
+                                  .lane_in_flight = queue.lane_in_flight,
+                                  .slots = queue.watch.permits(queue.policy.deliver.concurrency),
+                                  .turn = queue.turn};
+        const auto side = core::next_side(demand, queue.policy.lane_share);
+        if (!side) return;
+        queue.ready[at(*side)].pop_front();
+        hand_over(state, queue, *side == Side::work ? *work : *lane);
+    }
+}
+
+void serve_clock(State& state, QueueState& queue) {
+    time_out(state, queue);
+    if (state.drain != State::Drain::no) return;
+    wake_waiting(state, queue);
+    sweep(state, queue);
+    if (queue.watch.timer_due(state.now.steady)) state.ports.consumer.probe(queue.id);
+}
+
+SteadyTime next_clock(State& state, QueueState& queue) {
+    auto when = next_deadline(state, queue);
+    if (state.drain != State::Drain::no) return when;
+    if (!queue.waiting.empty()) when = std::min(when, queue.waiting.begin()->first);
+    when = std::min({when, queue.next_sweep, queue.watch.next()});
+    for (const auto& intake : queue.intake) when = std::min(when, intake.next());
+    return when;
+}
+
+}  // namespace retryd::engine

@@ -1,0 +1,15 @@
+#pragma once
+// Handing messages to the consumer, and what time does to them while they are in hand.
+
+#include "engine/state.hpp"
+
+namespace retryd::engine {
+
+// Fills the queue's free slots with what is ready.
+void serve(State& state, QueueState& queue);
+// Deadlines, quick retries, the hand limit, probes: whatever is due.
+void serve_clock(State& state, QueueState& queue);
+// When serve_clock wants to be called although nothing happened.
+[[nodiscard]] model::SteadyTime next_clock(State& state, QueueState& queue);
+
+}  // namespace retryd::engine

@@ -1,0 +1,138 @@
+#pragma once
+// All that the engine knows, in one place; the files of this room are free functions over it, one subject each.
+//
+// A turn: an event is handled (it changes the state and marks queues as touched), then turn() lets every touched queue go
+// on as far as it can, flushes the commands and re-arms the one timer.
+
+#include "core/consumer_watch.hpp"
+#include "core/copies.hpp"
+#include "core/intake.hpp"
+#include "core/reconnect.hpp"
+#include "engine/agenda.hpp"
+#include "engine/engine.hpp"
+#include "engine/hand.hpp"
+#include "model/figures.hpp"
+#include "model/policy.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace retryd::engine {
+
+// Chance, replayed from a seed (splitmix64: S. Vigna, public domain reference, constants from there).
+class Chance {
+public:
+    explicit Chance(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t operator()() {
+        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
+        z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+        return z ^ (z >> 31U);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+struct QueueState {
+    QueueState(model::QueueId its_id, const model::QueuePolicy& its_policy, model::SteadyTime now)
+        : id(its_id), policy(its_policy), watch(now) {}
+
+    model::QueueId id;
+    const model::QueuePolicy& policy;
+    core::ConsumerWatch watch;
+    std::string consumer_trouble;                                                 // why the consumer is away or misconfigured
+    std::array<core::Intake, 2> intake{core::Intake(false), core::Intake(true)};  // by Side
+    std::array<std::string, 2> intake_trouble;
+    std::array<bool, 2> ack_timeout{};                    // the broker closed the channel for a late ack
+    std::array<std::deque<model::DeliveryKey>, 2> ready;  // by Side
+    std::multimap<model::SteadyTime, model::DeliveryKey> waiting;
+    std::deque<std::pair<model::SteadyTime, model::DeliveryKey>> deadlines;  // of deliveries, in their order
+    std::uint32_t in_hand = 0;
+    std::uint32_t in_flight = 0;
+    std::uint32_t lane_in_flight = 0;
+    std::uint32_t copying = 0;
+    std::uint64_t turn = 0;                                                 // deliveries so far
+    bool held_back = false;                                                 // intake paused: too many copies can't leave
+    model::SteadyTime next_sweep = model::SteadyTime::max();                // of the hand limit
+    std::map<model::QueueName, std::pair<std::string, std::string>> tiers;  // in use: kind and time, for the depths
+    bool touched = false;
+};
+
+struct LinkState {
+    core::Reconnect reconnect;
+    std::size_t address = 0;  // tried or in use
+    std::string trouble;      // why it is down; empty while up
+    bool ever_up = false;
+    bool refused = false;  // the broker itself said no, the last time
+};
+
+// What a look-up or a declaration was for; answers come in the order of the questions.
+struct Question {
+    enum class Purpose : std::uint8_t { source, lot, target, depth };
+    Purpose purpose = Purpose::depth;
+    model::Source source;   // source
+    model::QueueSpec spec;  // lot, target: declared where missing
+};
+
+struct Depth {
+    std::uint64_t messages = 0;
+};
+
+struct State {
+    State(model::PolicyPtr its_policy, Ports its_ports, Options its_options, const model::Clock& clock);
+
+    model::PolicyPtr policy;
+    Ports ports;
+    Options options;
+    model::Clock now;
+    Chance chance;
+
+    Hand hand;
+    std::vector<QueueState> queues;  // by QueueId
+    std::vector<std::size_t> touched;
+    core::Copies copies;
+    std::array<LinkState, 2> links;  // by ports::Link
+    std::string broker_version;
+    std::string blocked_why;
+    model::SteadyTime blocked_since{};
+    std::uint32_t frame_max = 131072;
+    std::deque<Question> questions;  // asked on the consume link, not answered yet
+    std::map<model::QueueName, Depth> depths;
+    model::SteadyTime next_depths = model::SteadyTime::max();
+    model::Figures figures;
+    std::uint64_t last_key = 0;
+    bool memory_full = false;
+    model::SteadyTime memory_full_since{};
+
+    enum class Drain : std::uint8_t { no, finishing, closing, stopped };
+    Drain drain = Drain::no;
+    model::SteadyTime drain_since{};
+    model::SteadyTime drain_deadline{};
+
+    Agenda agenda;
+    std::vector<ports::BrokerCommand> to_consume, to_publish;  // flushed at the end of the turn
+    core::CopyActions copy_actions;                            // reused
+    std::vector<std::size_t> due;                              // reused
+
+    [[nodiscard]] QueueState& queue(model::QueueId id) { return queues[id.value]; }
+    [[nodiscard]] LinkState& link(ports::Link which) { return links[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] const LinkState& link(ports::Link which) const { return links[static_cast<std::size_t>(which)]; }
+    void touch(QueueState& queue);
+    [[nodiscard]] model::QueueFigures& figures_of(const QueueState& queue) { return figures.queues[queue.id.value]; }
+};
+
+[[nodiscard]] inline std::size_t at(model::Side side) {
+    return static_cast<std::size_t>(side);
+}
+
+// One line of the log about a queue.
+void log(State& state, model::LogLevel level, std::string_view event,
+         std::vector<std::pair<std::string_view, std::string>> fields);
+
+}  // namespace retryd::engine

@@ -1,0 +1,194 @@
+#include "engine/topology.hpp"
+
+#include "engine/arrivals.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+using core::Intake;
+using model::Side;
+using Purpose = Question::Purpose;
+using Watch = core::ConsumerWatch::State;
+
+namespace {
+
+constexpr model::Milliseconds depth_interval{15000};
+constexpr std::uint16_t precondition_failed = 406;  // it exists, with other arguments: used as it is
+
+model::QueueName source_name(const QueueState& queue, Side side) {
+    return side == Side::work ? queue.policy.name : queue.policy.lane;
+}
+
+model::QueueSpec source_spec(const QueueState& queue, Side side) {
+    const auto type =
+        side == Side::work ? queue.policy.declare.value_or(model::QueueType::quorum) : queue.policy.retry.queue_type;
+    return model::plain_queue(source_name(queue, side), type);
+}
+
+std::string trouble_text(std::uint16_t code, const std::string& why) {
+    return why.empty() ? "reply code " + std::to_string(code) : why;
+}
+
+// Failing messages that can't leave the hand must not fill it: at half the prefetch the intake pauses, at a quarter it
+// goes on.
+bool held_back(State& state, QueueState& queue) {
+    const bool stuck = state.copies.is_blocked() || !state.link(ports::Link::publish).reconnect.is_up();
+    const auto limit = queue.held_back ? queue.policy.prefetch / 4 : queue.policy.prefetch / 2;
+    queue.held_back = stuck && queue.copying > limit;
+    return queue.held_back;
+}
+
+// How many messages are wanted in hand from each source.
+std::uint32_t wanted(State& state, QueueState& queue) {
+    if (state.drain != State::Drain::no || held_back(state, queue)) return 0;
+    switch (queue.watch.state()) {
+        case Watch::away:
+        case Watch::misconfigured: return 0;
+        case Watch::trying: return queue.in_hand == 0 ? 1 : 0;
+        case Watch::present: return queue.policy.prefetch;
+    }
+    return 0;
+}
+
+void take_step(State& state, QueueState& queue, Side side, Intake::Step step, std::uint32_t prefetch) {
+    const model::Source source{queue.id, side};
+    switch (step) {
+        case Intake::Step::look_up: ask(state, {Purpose::source, source, source_spec(queue, side)}); break;
+        case Intake::Step::declare:
+            state.questions.push_back({Purpose::source, source, source_spec(queue, side)});
+            state.to_consume.emplace_back(ports::Declare{source_spec(queue, side)});
+            break;
+        case Intake::Step::subscribe:
+            state.to_consume.emplace_back(
+                ports::Subscribe{source, source_name(queue, side), static_cast<std::uint16_t>(prefetch)});
+            break;
+        case Intake::Step::unsubscribe: state.to_consume.emplace_back(ports::Unsubscribe{source}); break;
+    }
+}
+
+void source_answered(State& state, const Question& question, bool there, bool declaring, const std::string& why) {
+    auto& queue = state.queue(question.source.queue);
+    const auto side = at(question.source.side);
+    auto& intake = queue.intake[side];
+    const bool was_missing = intake.is_missing();
+    if (declaring) {
+        intake.declared(there, state.now.steady, state.chance());
+    } else {
+        intake.looked_up(there, state.now.steady, state.chance());
+    }
+    queue.intake_trouble[side] = there ? "" : why;
+    state.touch(queue);
+    if (intake.is_missing() && !was_missing)
+        log(state, model::LogLevel::warn, "queue_missing", {{"queue", question.spec.name.value}, {"why", why}});
+    if (there && was_missing) log(state, model::LogLevel::info, "queue_found", {{"queue", question.spec.name.value}});
+}
+
+Question take_question(State& state) {
+    auto question = state.questions.front();
+    state.questions.pop_front();
+    return question;
+}
+
+}  // namespace
+
+void ask(State& state, Question question) {
+    state.to_consume.emplace_back(ports::LookUp{question.spec.name});
+    state.questions.push_back(std::move(question));
+}
+
+void looked_up(State& state, const ports::LookedUp& answer) {
+    const auto question = take_question(state);
+    if (answer.found) state.depths[answer.queue] = {answer.messages};
+    switch (question.purpose) {
+        case Purpose::depth: return;
+        case Purpose::source:
+            source_answered(state, question, answer.found, false, trouble_text(answer.code, answer.why));
+            return;
+        case Purpose::lot:
+        case Purpose::target: break;
+    }
+    if (answer.found) {
+        state.copies.declared(answer.queue, true, state.now.steady);
+        return;
+    }
+    state.to_consume.emplace_back(ports::Declare{question.spec});
+    state.questions.push_back(question);
+}
+
+void declared(State& state, const ports::Declared& answer) {
+    const auto question = take_question(state);
+    const bool there = answer.declared || answer.code == precondition_failed;
+    if (!there) {
+        log(state, model::LogLevel::error, "declare_failed",
+            {{"queue", answer.queue.value}, {"why", trouble_text(answer.code, answer.why)}});
+    }
+    if (question.purpose == Purpose::source) {
+        source_answered(state, question, there, true, trouble_text(answer.code, answer.why));
+    } else {
+        state.copies.declared(answer.queue, there, state.now.steady);
+    }
+}
+
+void ensure_lots(State& state) {
+    for (const auto& queue : state.queues) {
+        const auto& to = queue.policy.to;
+        std::set<model::QueueName> lots{queue.policy.parked, queue.policy.dlq, to.exhausted, to.age, to.held,
+                                        to.expired,          to.permanent};
+        for (const auto& lot : lots) ask(state, {Purpose::lot, {}, model::plain_queue(lot, queue.policy.retry.queue_type)});
+    }
+}
+
+void advance_sources(State& state, QueueState& queue) {
+    if (!state.link(ports::Link::consume).reconnect.is_up()) return;
+    const auto prefetch = wanted(state, queue);
+    for (const auto side : {Side::lane, Side::work}) {  // the lane first: it must be there before anything is copied
+        auto& intake = queue.intake[at(side)];
+        if (const auto step = intake.next_step(prefetch, state.now.steady)) take_step(state, queue, side, *step, prefetch);
+    }
+}
+
+void subscribed(State& state, model::Source source) {
+    auto& queue = state.queue(source.queue);
+    queue.intake[at(source.side)].subscribed();
+    queue.ack_timeout[at(source.side)] = false;
+    queue.intake_trouble[at(source.side)].clear();
+    state.touch(queue);
+}
+
+void unsubscribed(State& state, model::Source source) {
+    auto& queue = state.queue(source.queue);
+    queue.intake[at(source.side)].unsubscribed();
+    state.touch(queue);
+}
+
+void subscription_lost(State& state, model::Source source) {
+    auto& queue = state.queue(source.queue);
+    queue.intake[at(source.side)].cancelled(state.now.steady);
+    log(state, model::LogLevel::warn, "subscription_lost", {{"queue", source_name(queue, source.side).value}});
+    state.touch(queue);
+}
+
+void source_closed(State& state, const ports::SourceClosed& closed) {
+    auto& queue = state.queue(closed.source.queue);
+    const auto side = at(closed.source.side);
+    queue.intake[side].closed(state.now.steady, state.chance());
+    queue.intake_trouble[side] = trouble_text(closed.code, closed.why);
+    queue.ack_timeout[side] = closed.why.find("timeout") != std::string::npos;
+    orphan_all(state, closed.source);
+    log(state, model::LogLevel::warn, "channel_closed",
+        {{"queue", source_name(queue, closed.source.side).value}, {"why", queue.intake_trouble[side]}});
+    state.touch(queue);
+}
+
+void ask_for_depths(State& state) {
+    if (state.now.steady < state.next_depths) return;
+    state.next_depths = state.now.steady + depth_interval;
+    for (const auto& queue : state.queues) {
+        std::vector<model::QueueName> names{queue.policy.name, queue.policy.lane, queue.policy.parked, queue.policy.dlq};
+        for (const auto& [name, kind] : queue.tiers) names.push_back(name);
+        for (const auto& name : names) ask(state, {Purpose::depth, {}, model::plain_queue(name, model::QueueType::quorum)});
+    }
+}
+
+}  // namespace retryd::engine

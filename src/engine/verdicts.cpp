@@ -1,0 +1,148 @@
+#include "engine/verdicts.hpp"
+
+#include "engine/arrivals.hpp"
+#include "engine/copying.hpp"
+
+namespace retryd::engine {
+
+using model::Outcome;
+using Watch = core::ConsumerWatch::State;
+
+namespace {
+
+std::string reason_of(const core::Judgement& judgement) {
+    return judgement.error_message.empty() ? judgement.error_type : judgement.error_type + ": " + judgement.error_message;
+}
+
+void log_change(State& state, QueueState& queue, Watch before) {
+    const auto after = queue.watch.state();
+    if (before == after) return;
+    const auto& name = queue.policy.name.value;
+    if (after == Watch::present) log(state, model::LogLevel::info, "consumer_present", {{"queue", name}});
+    if (after == Watch::away)
+        log(state, model::LogLevel::warn, "consumer_away", {{"queue", name}, {"why", queue.consumer_trouble}});
+    if (after == Watch::misconfigured && before == Watch::present)
+        log(state, model::LogLevel::warn, "consumer_misconfigured", {{"queue", name}, {"why", queue.consumer_trouble}});
+}
+
+// What the outcome says about the consumer itself.
+void tell_watch(State& state, QueueState& queue, const core::Judgement& judgement) {
+    const auto before = queue.watch.state();
+    switch (judgement.outcome) {
+        case Outcome::unavailable:
+            queue.consumer_trouble = judgement.error_message;
+            queue.watch.unavailable(state.now.steady, state.chance());
+            break;
+        case Outcome::endpoint:
+            queue.consumer_trouble = reason_of(judgement);
+            queue.watch.endpoint(state.now.steady, state.chance());
+            break;
+        case Outcome::timeout:
+        case Outcome::lost: break;  // says nothing sure
+        case Outcome::success:
+        case Outcome::drop:
+        case Outcome::transient:
+        case Outcome::permanent:
+        case Outcome::throttled:
+            queue.watch.answered(judgement.outcome == Outcome::success || judgement.outcome == Outcome::drop, state.now.steady);
+            break;
+    }
+    log_change(state, queue, before);
+}
+
+void share_the_loss(State& state, const QueueState& queue) {
+    for (const auto& [deadline, key] : queue.deadlines) {
+        auto* other = state.hand.find(key);
+        if (other != nullptr && other->state == Held::State::at_consumer) other->shares_a_loss = true;
+    }
+}
+
+void take_back(State& state, QueueState& queue, Held& held) {
+    --queue.in_flight;
+    if (held.side() == model::Side::lane) --queue.lane_in_flight;
+    held.state = Held::State::waiting;  // until its verdict
+    const auto took = std::chrono::duration<double>(state.now.steady - held.since).count();
+    state.figures_of(queue).delivery_seconds.observe(took);
+}
+
+void judge(State& state, Held& held, const core::Judgement& judgement) {
+    auto& queue = state.queue(held.queue());
+    take_back(state, queue, held);
+    ++state.figures_of(queue).deliveries[static_cast<std::size_t>(judgement.outcome)];
+    tell_watch(state, queue, judgement);
+    const bool alone = queue.in_flight == 0 && !held.shares_a_loss;
+    if (judgement.outcome == Outcome::lost && !alone) share_the_loss(state, queue);
+    held.shares_a_loss = false;
+    state.touch(queue);
+    if (held.orphan) return let_go(state, held);  // the broker delivers it again
+    held.stay.draining = state.drain != State::Drain::no;
+    const auto verdict = core::decide(queue.policy, held.stay, judgement, alone, state.now.wall, state.chance());
+    carry_out(state, held, verdict, judgement);
+}
+
+void stay_in_hand(State& state, Held& held, const core::Verdict& verdict) {
+    auto& queue = state.queue(held.queue());
+    held.stay.ledger = verdict.ledger;
+    held.state = Held::State::waiting;
+    held.since = state.now.steady;
+    held.until = state.now.steady + verdict.wait;
+    queue.waiting.emplace(held.until, held.key);
+    state.touch(queue);
+}
+
+}  // namespace
+
+void replied(State& state, model::DeliveryKey key, const model::Reply& reply) {
+    auto* held = state.hand.find(key);
+    if (held == nullptr || held->state != Held::State::at_consumer) return;
+    const auto& queue = state.queue(held->queue());
+    judge(state, *held, core::classify(queue.policy, held->rules, reply, queue.watch.proven(), state.now.wall));
+}
+
+void probed(State& state, QueueState& queue, const std::string& trouble) {
+    const auto before = queue.watch.state();
+    if (trouble.empty()) {
+        queue.watch.probe_succeeded(state.now.steady);
+    } else {
+        if (queue.consumer_trouble.empty() && before == Watch::away)
+            log(state, model::LogLevel::warn, "consumer_away", {{"queue", queue.policy.name.value}, {"why", trouble}});
+        queue.consumer_trouble = trouble;
+        queue.watch.probe_failed(state.now.steady, state.chance());
+    }
+    log_change(state, queue, before);
+    state.touch(queue);
+}
+
+void timed_out(State& state, Held& held) {
+    state.ports.consumer.abandon(held.key);
+    core::Judgement judgement;
+    judgement.outcome = Outcome::timeout;
+    judgement.error_type = "retryd.Timeout";
+    judgement.error_message = "no reply in " + std::to_string(state.queue(held.queue()).policy.deliver.timeout.count()) + " ms";
+    judge(state, held, judgement);
+}
+
+void carry_out(State& state, Held& held, const core::Verdict& verdict, const core::Judgement& judgement) {
+    switch (verdict.kind) {
+        case core::Verdict::Kind::ack: settle(state, held); return;
+        case core::Verdict::Kind::again: make_ready(state, held, true); return;
+        case core::Verdict::Kind::wait:
+            ++held.stay.quick_used;
+            held.record.last_error = judgement.error_type;
+            stay_in_hand(state, held, verdict);
+            return;
+        case core::Verdict::Kind::tier:
+        case core::Verdict::Kind::lane:
+        case core::Verdict::Kind::lot: start_copy(state, held, verdict, &judgement); return;
+    }
+}
+
+void carry_out_uncounted(State& state, Held& held, const core::Verdict& verdict) {
+    if (verdict.kind == core::Verdict::Kind::wait) {
+        stay_in_hand(state, held, verdict);
+    } else {
+        start_copy(state, held, verdict, nullptr);
+    }
+}
+
+}  // namespace retryd::engine

@@ -1,0 +1,23 @@
+#pragma once
+// From the consumer's reply to what becomes of the message.
+
+#include "core/classify.hpp"
+#include "core/decide.hpp"
+#include "engine/state.hpp"
+#include "model/outcome.hpp"
+
+namespace retryd::engine {
+
+// A reply for a delivery at the consumer; one that nobody waits for any more is ignored.
+void replied(State& state, model::DeliveryKey key, const model::Reply& reply);
+// A connect probe ended; `trouble` is empty when somebody answered.
+void probed(State& state, QueueState& queue, const std::string& trouble);
+// Its deadline has passed.
+void timed_out(State& state, Held& held);
+
+// Performs a verdict that a judgement led to: it enters the record.
+void carry_out(State& state, Held& held, const core::Verdict& verdict, const core::Judgement& judgement);
+// Performs one that no reply led to (early, expired, too long in hand): the history does not grow.
+void carry_out_uncounted(State& state, Held& held, const core::Verdict& verdict);
+
+}  // namespace retryd::engine

@@ -1,0 +1,148 @@
+#include "engine/views.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+using model::Cause;
+using model::Milliseconds;
+using ports::Link;
+using Watch = core::ConsumerWatch::State;
+
+namespace {
+
+Milliseconds between(model::SteadyTime from, model::SteadyTime to) {
+    return std::max(std::chrono::duration_cast<Milliseconds>(to - from), Milliseconds{0});
+}
+
+std::string consumer_of(const model::HttpTarget& target) {
+    return target.unix_path.empty() ? "http://" + target.host + target.path : "unix:" + target.unix_path + " " + target.path;
+}
+
+void add_consumer(const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    const auto state = queue.watch.state();
+    if (state == Watch::present) return;
+    const auto cause = state == Watch::away ? Cause::consumer_away : Cause::consumer_misconfigured;
+    stalls.push_back({cause, queue.consumer_trouble, between(queue.watch.since(), now.steady)});
+}
+
+void add_links(const State& state, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    for (const auto& link : state.links) {
+        if (link.reconnect.is_up()) continue;
+        stalls.push_back({Cause::broker_down, link.trouble, between(link.reconnect.since(), now.steady)});
+        return;
+    }
+    if (state.copies.is_blocked())
+        stalls.push_back({Cause::publish_blocked, state.blocked_why, between(state.blocked_since, now.steady)});
+}
+
+void add_sources(const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    for (std::size_t side = 0; side < queue.intake.size(); ++side) {
+        const auto& intake = queue.intake[side];
+        const auto& name = side == 0 ? queue.policy.name : queue.policy.lane;
+        const auto lasting = between(intake.since(), now.steady);
+        const auto detail = name.value + (queue.intake_trouble[side].empty() ? "" : ": " + queue.intake_trouble[side]);
+        if (intake.is_missing()) {
+            stalls.push_back({Cause::queue_missing, detail, lasting});
+        } else if (intake.was_lost()) {
+            stalls.push_back({queue.ack_timeout[side] ? Cause::ack_timeout : Cause::subscription_lost, detail, lasting});
+        }
+    }
+}
+
+void add_copies(const State& state, const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    std::uint32_t unroutable = 0;
+    std::string detail;
+    auto since = now.steady;
+    for (const auto& [key, held] : state.hand.all()) {
+        if (held.queue() != queue.id || held.state != Held::State::copying || !state.copies.is_unroutable(key)) continue;
+        ++unroutable;
+        since = std::min(since, held.since);
+        detail = state.copies.target(key).value + " " + state.copies.trouble(key);
+    }
+    if (unroutable > 0)
+        stalls.push_back({Cause::unroutable, std::to_string(unroutable) + " copies can't be placed, one for " + detail,
+                          between(since, now.steady)});
+    if (state.copies.is_late())
+        stalls.push_back({Cause::confirm_late, "no confirm in time, the link is renewed", Milliseconds{0}});
+}
+
+std::vector<model::StallView> stalls_of(const State& state, const QueueState& queue, const model::Clock& now) {
+    std::vector<model::StallView> stalls;
+    if (state.drain != State::Drain::no)
+        stalls.push_back({Cause::draining, "stopping", between(state.drain_since, now.steady)});
+    add_links(state, now, stalls);
+    add_consumer(queue, now, stalls);
+    add_sources(queue, now, stalls);
+    add_copies(state, queue, now, stalls);
+    if (state.memory_full)
+        stalls.push_back({Cause::memory, std::to_string(state.hand.bytes()) + " bytes in hand",
+                          between(state.memory_full_since, now.steady)});
+    return stalls;
+}
+
+std::vector<model::DepthView> depths_of(const State& state, const QueueState& queue) {
+    std::vector<model::DepthView> depths;
+    const auto add = [&](const model::QueueName& name, std::string kind, std::string tier) {
+        const auto known = state.depths.find(name);
+        if (known != state.depths.end()) depths.push_back({name, std::move(kind), std::move(tier), known->second.messages});
+    };
+    add(queue.policy.name, "work", "");
+    add(queue.policy.lane, "lane", "");
+    for (const auto& [name, kind] : queue.tiers) add(name, kind.first, kind.second);
+    add(queue.policy.parked, "parked", "");
+    add(queue.policy.dlq, "dlq", "");
+    return depths;
+}
+
+model::QueueView view_of(const State& state, const QueueState& queue, const model::Clock& now) {
+    model::QueueView view;
+    view.name = queue.policy.name;
+    view.consumer = consumer_of(queue.policy.deliver.http);
+    view.stalls = stalls_of(state, queue, now);
+    view.state = view.stalls.empty() ? "flowing" : std::string(model::to_text(view.stalls.front().cause));
+    view.in_hand = queue.in_hand;
+    view.in_flight = queue.in_flight;
+    view.waiting_quick = static_cast<std::uint32_t>(queue.waiting.size());
+    view.being_copied = queue.copying;
+    view.concurrency = queue.policy.deliver.concurrency;
+    view.subscribed_work = queue.intake[at(model::Side::work)].is_subscribed();
+    view.subscribed_lane = queue.intake[at(model::Side::lane)].is_subscribed();
+    view.depths = depths_of(state, queue);
+    return view;
+}
+
+model::LinkView link_view(const State& state, Link which) {
+    const auto& link = state.link(which);
+    const bool blocked = which == Link::publish && state.copies.is_blocked();
+    return {.name = which == Link::consume ? "consume" : "publish",
+            .up = link.reconnect.is_up(),
+            .blocked = blocked,
+            .address = model::to_text(state.policy->broker.addresses[link.address]),
+            .trouble = blocked ? state.blocked_why : link.trouble};
+}
+
+}  // namespace
+
+bool is_ready(const State& state) {
+    const bool seen = std::all_of(state.links.begin(), state.links.end(), [](const LinkState& link) { return link.ever_up; });
+    return seen && std::all_of(state.queues.begin(), state.queues.end(), [](const QueueState& queue) {
+               return queue.intake[0].is_known() && queue.intake[1].is_known();
+           });
+}
+
+model::StatusView status_of(const State& state, const model::Clock& now) {
+    model::StatusView view;
+    view.version = state.options.version;
+    view.policy_hash = state.policy->hash;
+    view.broker_version = state.broker_version;
+    view.ready = is_ready(state);
+    view.draining = state.drain != State::Drain::no;
+    view.memory_used = state.hand.bytes();
+    view.memory_limit = state.policy->memory.value;
+    for (const auto which : {Link::consume, Link::publish}) view.links.push_back(link_view(state, which));
+    for (const auto& queue : state.queues) view.queues.push_back(view_of(state, queue, now));
+    return view;
+}
+
+}  // namespace retryd::engine
