@@ -1,0 +1,235 @@
+// Links: how a connection comes, goes, and carries.
+
+#include "sim/model_broker.hpp"
+
+#include <utility>
+
+namespace retryd::sim {
+
+namespace {
+
+constexpr model::Microseconds login_least{1'000};
+constexpr model::Microseconds login_most{5'000};
+constexpr model::Microseconds close_bound = std::chrono::seconds{5};
+
+}  // namespace
+
+ModelBroker::Wire::Wire(VirtualTime& time, Chance& chance, Pipe<Sent>::Arrive at_broker,
+                        Pipe<ports::BrokerEvent>::Arrive at_client)
+    : commands(time, chance.fork(), std::move(at_broker)), events(time, chance.fork(), std::move(at_client)) {}
+
+ModelBroker::ModelBroker(VirtualTime& time, Chance chance, ports::Inbox& inbox, Watch& watch)
+    : time_(time),
+      chance_(chance),
+      inbox_(inbox),
+      watch_(watch),
+      store_(time, watch, [this] { deliver_what_is_ready(); }),
+      consume_(
+          time, chance_, [this](auto& commands) { arrived_at_broker(ports::Link::consume, commands); },
+          [this](auto& events) { arrived_at_client(events); }),
+      publish_(
+          time, chance_, [this](auto& commands) { arrived_at_broker(ports::Link::publish, commands); },
+          [this](auto& events) { arrived_at_client(events); }) {}
+
+ModelBroker::~ModelBroker() = default;
+
+void ModelBroker::connect(ports::Link link, std::size_t /*address*/) {
+    auto& wire = this->wire(link);
+    if (wire.state != Wire::State::down) watch_.wrong("connect on a link that is not down");
+    wire.state = Wire::State::connecting;
+    time_.after(chance_.between(login_least, login_most), [this, link, life = ++wire.life] { login(link, life); });
+}
+
+void ModelBroker::login(ports::Link link, std::uint64_t life) {
+    auto& wire = this->wire(link);
+    if (life != wire.life) return;
+    if (!running_) return down(link, false, "connect: connection refused");
+    if (refusing_) return down(link, true, "ACCESS_REFUSED - login was refused");
+    wire.state = Wire::State::up;
+    if (link == ports::Link::consume) reading_ = true;
+    tell(link, ports::LinkUp{link, "3.10.8", 131072});
+    if (link == ports::Link::publish && blocked_) tell(link, ports::Blocked{"low on memory"});
+}
+
+void ModelBroker::disconnect(ports::Link link) {
+    if (wire(link).state != Wire::State::down) down(link, false, "disconnected");
+}
+
+void ModelBroker::close(ports::Link link) {
+    auto& wire = this->wire(link);
+    if (wire.state != Wire::State::up) return disconnect(link);
+    wire.commands.send({std::nullopt, client_channel_});
+    time_.after(close_bound, [this, link, life = wire.life] {
+        if (life == this->wire(link).life) down(link, false, "no close-ok within the bound");
+    });
+}
+
+void ModelBroker::send(ports::Link link, std::vector<ports::BrokerCommand>& commands) {
+    for (auto& command : commands) {
+        if (wire(link).state != Wire::State::up) break;
+        const bool is_copy = std::holds_alternative<ports::PublishCopy>(command);
+        if (is_copy != (link == ports::Link::publish)) watch_.wrong("a command was sent on the other link");
+        if (const auto* settle = std::get_if<ports::Settle>(&command)) watch_settle(*settle);
+        wire(link).commands.send({std::move(command), client_channel_});
+    }
+    commands.clear();
+}
+
+void ModelBroker::cut(ports::Link link) {
+    if (wire(link).state == Wire::State::up) down(link, false, "connection reset by peer");
+}
+
+void ModelBroker::client_gone() {
+    for (const auto link : {ports::Link::consume, ports::Link::publish}) {
+        forget(link);
+        wire(link).events.cut();
+    }
+    void_unconfirmed();
+}
+
+void ModelBroker::run(bool running) {
+    running_ = running;
+    if (!running) {
+        cut(ports::Link::consume);
+        cut(ports::Link::publish);
+    }
+    store_.run(running);
+}
+
+void ModelBroker::down(ports::Link link, bool refused, const std::string& why) {
+    forget(link);
+    wire(link).events.cut();
+    tell(link, ports::LinkDown{link, refused, why});
+}
+
+// Ends the connection on the broker's side: tags die, what was unacked returns, confirms will not come.
+void ModelBroker::forget(ports::Link link) {
+    auto& wire = this->wire(link);
+    wire.state = Wire::State::down;
+    ++wire.life;
+    wire.commands.cut();
+    if (link == ports::Link::publish) {
+        client_channel_ = ++broker_channel_;
+        return;
+    }
+    for (auto& [source, channel] : channels_) end_channel(channel);
+    channels_.clear();
+}
+
+void ModelBroker::arrived_at_broker(ports::Link link, std::vector<Sent>& commands) {
+    const auto life = wire(link).life;
+    for (auto& sent : commands) {
+        if (life != wire(link).life) return;
+        perform(link, sent);
+    }
+    deliver_what_is_ready();
+}
+
+void ModelBroker::arrived_at_client(std::vector<ports::BrokerEvent>& events) {
+    for (const auto& event : events) {
+        if (std::holds_alternative<ports::PublishChannelClosed>(event)) {
+            client_channel_ = broker_channel_;
+            void_unconfirmed();
+        }
+        const auto* down = std::get_if<ports::LinkDown>(&event);
+        if (down != nullptr && down->link == ports::Link::publish) void_unconfirmed();
+        if (const auto* confirmed = std::get_if<ports::Confirmed>(&event)) {
+            const auto copy = unconfirmed_.extract(confirmed->key);
+            if (!copy.empty()) watch_.confirmed(*copy.mapped());
+        }
+    }
+    inbox_.broker_events(events);
+}
+
+void ModelBroker::perform(ports::Link link, Sent& sent) {
+    if (!sent.command) {  // connection.close: what was answered before it still arrives
+        forget(link);
+        return tell(link, ports::LinkDown{link, false, "closed"});
+    }
+    struct {
+        ModelBroker& broker;
+        const Sent& sent;
+        void operator()(const ports::Subscribe& wish) const { broker.subscribe(wish); }
+        void operator()(const ports::Unsubscribe& wish) const { broker.unsubscribe(wish.source); }
+        void operator()(const ports::Settle& wish) const { broker.settle(wish); }
+        void operator()(const ports::LookUp& wish) const { broker.look_up(wish.queue); }
+        void operator()(const ports::Declare& wish) const { broker.declare_for_client(wish.spec); }
+        void operator()(const ports::SetReading& wish) const { broker.reading_ = wish.reading; }
+        void operator()(const ports::PublishCopy& copy) const {
+            if (sent.channel == broker.broker_channel_) broker.take_copy(copy);
+        }
+    } const performer{*this, sent};
+    std::visit(performer, *sent.command);
+}
+
+// --- from outside
+
+void ModelBroker::declare(const model::QueueSpec& spec) {
+    if (!store_.declare(spec)) watch_.wrong("declared from outside with other arguments: " + spec.name.value);
+}
+
+void ModelBroker::publish(const model::QueueName& queue, model::Arrival arrival, model::Message message) {
+    auto* target = store_.find(queue);
+    if (target == nullptr) return watch_.gone(message, "published from outside to no queue");
+    store_.put(*target, std::move(arrival), std::make_shared<const model::Message>(std::move(message)));
+    if (running_) deliver_what_is_ready();
+}
+
+void ModelBroker::remove(const model::QueueName& queue) {
+    for (auto& [source, channel] : channels_) {
+        for (const auto& [tag, held] : channel.unacked)
+            if (held.queue == queue) watch_.gone(*held.stored.message, "its queue was deleted");
+        if (!channel.subscription || channel.subscription->queue != queue) continue;
+        channel.subscription.reset();
+        tell(ports::Link::consume, ports::SubscriptionLost{source});
+    }
+    store_.remove(queue);
+}
+
+std::size_t ModelBroker::ready(const model::QueueName& queue) {
+    const auto* found = store_.find(queue);
+    return found == nullptr ? 0 : found->ready.size();
+}
+
+bool ModelBroker::holds_only(const std::set<model::QueueName>& queues) const {
+    for (const auto& [name, queue] : store_.queues())
+        if (!queues.contains(name) && !(queue.ready.empty() && queue.without_target.empty())) return false;
+    return unacked() == 0;
+}
+
+bool ModelBroker::is_empty(const model::QueueName& queue) const {
+    bool empty = true;
+    each_message([&](const model::QueueName& name, const Stored&) { empty = empty && name != queue; });
+    return empty;
+}
+
+std::size_t ModelBroker::unacked() const {
+    std::size_t count = 0;
+    for (const auto& [source, channel] : channels_) count += channel.unacked.size();
+    return count;
+}
+
+std::vector<model::QueueName> ModelBroker::queues() const {
+    std::vector<model::QueueName> names;
+    for (const auto& [name, queue] : store_.queues()) names.push_back(name);
+    return names;
+}
+
+bool ModelBroker::link_up(ports::Link link) const {
+    return (link == ports::Link::consume ? consume_ : publish_).state == Wire::State::up;
+}
+
+void ModelBroker::each_message(const std::function<void(const model::QueueName&, const Stored&)>& visit) const {
+    for (const auto& [name, queue] : store_.queues()) {
+        for (const auto& [place, stored] : queue.ready) visit(name, stored);
+        for (const auto& stored : queue.without_target) visit(name, stored);
+    }
+    for (const auto& [source, channel] : channels_) {
+        for (const auto& [tag, held] : channel.unacked) {
+            const auto at = store_.queues().find(held.queue);
+            if (at != store_.queues().end() && at->second.life == held.life) visit(held.queue, held.stored);
+        }
+    }
+}
+
+}  // namespace retryd::sim
