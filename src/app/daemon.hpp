@@ -1,0 +1,54 @@
+#pragma once
+// The running daemon: every room wired to the next, signals, the ways to end.
+
+#include "admin/server.hpp"
+#include "amqp/links.hpp"
+#include "app/journal.hpp"
+#include "app/main_loop.hpp"
+#include "deliver/http_consumer.hpp"
+#include "engine/engine.hpp"
+#include "model/policy.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <optional>
+
+namespace retryd::app {
+
+struct RunOptions {
+    std::optional<model::Milliseconds> wait;  // for the broker at the start; nothing: without limit
+    std::optional<model::Milliseconds> drain;
+};
+
+class Daemon {
+public:
+    Daemon(model::PolicyPtr policy, const RunOptions& options);
+    // Runs until it has stopped; the exit code.
+    [[nodiscard]] int run();
+
+private:
+    [[nodiscard]] bool listen();  // false: an address of the policy can't be had, which is in the log
+    [[nodiscard]] bool listen_on(const model::ListenAddress& address, admin::ListenerKind kind, model::LogLevel level);
+    void await_signal();
+    void on_signal(int number);
+    void await_broker();
+    void look_for_an_end();
+    void end(int exit_code);
+
+    model::PolicyPtr policy_;
+    RunOptions options_;
+    DescriptorJournal journal_;
+    boost::asio::io_context io_{1};
+    MainLoop loop_;
+    amqp::Links broker_;
+    deliver::HttpConsumer consumer_;
+    engine::Engine engine_;
+    admin::AdminServer admin_;
+    boost::asio::signal_set signals_;
+    boost::asio::steady_timer patience_;
+    int exit_code_ = 0;
+};
+
+}  // namespace retryd::app

@@ -1,0 +1,46 @@
+#pragma once
+// The one loop where the engine lives: gives every event its time, and rings the engine's timer. Implements the ports that
+// have to do with time, so that nothing else needs a clock.
+
+#include "engine/engine.hpp"
+#include "ports/inbox.hpp"
+#include "ports/operator.hpp"
+#include "ports/timer.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <functional>
+
+namespace retryd::app {
+
+[[nodiscard]] model::Clock clock_now();
+
+class MainLoop final : public ports::Inbox, public ports::Operator, public ports::Timer {
+public:
+    explicit MainLoop(boost::asio::io_context& io) : timer_(io) {}
+
+    // Before anything else; `after_each` is called when the engine has handled something.
+    void attach(engine::Engine& engine, std::function<void()> after_each);
+    void start();
+
+    void broker_events(std::vector<ports::BrokerEvent>& events) override;
+    void replied(model::DeliveryKey key, model::Reply&& reply) override;
+    void probed(model::QueueId queue, const std::string& trouble) override;
+
+    [[nodiscard]] model::StatusView status() const override;
+    [[nodiscard]] const model::Figures& figures() const override;
+    void drain() override;
+
+    void arm(model::SteadyTime when) override;
+
+private:
+    void ring();
+
+    engine::Engine* engine_ = nullptr;
+    std::function<void()> after_each_;
+    boost::asio::steady_timer timer_;
+    model::SteadyTime armed_ = model::SteadyTime::max();
+};
+
+}  // namespace retryd::app

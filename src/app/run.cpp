@@ -1,0 +1,62 @@
+#include "app/run.hpp"
+
+#include "app/daemon.hpp"
+#include "policyfile/policyfile.hpp"
+#include "policyfile/scalars.hpp"
+
+#include <memory>
+#include <string>
+
+namespace retryd::app {
+
+namespace {
+
+constexpr int exit_policy = 1;
+constexpr int exit_usage = 2;
+
+struct CommandLine {
+    std::string config;
+    RunOptions options;
+};
+
+model::Problem misuse(std::string what) {
+    return {model::ProblemCode::bad_value, "retryd run", std::move(what), "see retryd --help"};
+}
+
+model::Result<CommandLine> read_command_line(std::span<const std::string_view> args) {
+    CommandLine line;
+    for (std::size_t i = 0; i < args.size(); i += 2) {
+        const auto option = args[i];
+        if (option != "--config" && option != "--wait" && option != "--drain") {
+            return misuse("unknown argument " + std::string(option));
+        }
+        if (i + 1 == args.size()) return misuse(std::string(option) + " needs a value");
+        const auto value = args[i + 1];
+        if (option == "--config") {
+            line.config = value;
+            continue;
+        }
+        const auto span = policyfile::parse_duration(value);
+        if (!span) return misuse(std::string(option) + ": " + model::to_text(span.error()));
+        (option == "--wait" ? line.options.wait : line.options.drain) = *span;
+    }
+    if (line.config.empty()) return misuse("--config FILE is missing");
+    return line;
+}
+
+}  // namespace
+
+int run(std::span<const std::string_view> args, std::ostream&, std::ostream& err) {
+    const auto line = read_command_line(args);
+    if (!line) {
+        err << model::to_text(line.error()) << '\n';
+        return exit_usage;
+    }
+    auto loaded = policyfile::load_file(line->config, policyfile::Environment::of_process());
+    for (const auto& problem : loaded.problems) err << model::to_text(problem) << '\n';
+    if (!loaded.policy) return exit_policy;
+    Daemon daemon(std::make_shared<const model::Policy>(std::move(*loaded.policy)), line->options);
+    return daemon.run();
+}
+
+}  // namespace retryd::app
