@@ -11,12 +11,15 @@ namespace {
 // What is reserved before a byte of the body has come: the announced size is only a claim.
 constexpr std::size_t reserved_on_trust = 1024 * 1024;
 
-// Grows by doubling, but never past the size that is known to be needed.
+// Grows by doubling, but never past the size that is known to be needed. (std::string::reserve may give twice as much.)
 void append(std::string& body, std::string_view bytes, std::uint64_t missing) {
     const std::size_t needed = body.size() + bytes.size();
     if (needed > body.capacity()) {
         const std::uint64_t whole = body.size() + missing;
-        body.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(whole, std::max(needed, 2 * body.capacity()))));
+        std::string roomier;
+        roomier.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(whole, std::max(needed, 2 * body.capacity()))));
+        roomier.append(body);
+        body = std::move(roomier);
     }
     body.append(bytes);
 }

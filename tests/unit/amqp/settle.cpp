@@ -1,0 +1,109 @@
+#include "amqp/settle.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+#include <set>
+#include <vector>
+
+using retryd::amqp::Ack;
+using retryd::amqp::AckCoalescer;
+
+namespace {
+
+AckCoalescer with_deliveries(std::uint64_t count) {
+    AckCoalescer acks;
+    for (std::uint64_t tag = 1; tag <= count; ++tag) acks.delivered(tag);
+    return acks;
+}
+
+struct Case {
+    std::uint64_t delivered;
+    std::vector<std::uint64_t> acked;
+    std::vector<Ack> sent;
+};
+
+}  // namespace
+
+TEST_CASE("settled deliveries become as few acks as possible") {
+    const Case cases[] = {
+        {3, {}, {}},
+        {3, {1}, {{1, false}}},
+        {3, {1, 2}, {{2, true}}},
+        {3, {2, 1}, {{2, true}}},
+        {3, {3, 1, 2}, {{3, true}}},
+        {3, {2}, {{2, false}}},
+        {3, {2, 3}, {{2, false}, {3, false}}},
+        {4, {1, 2, 4}, {{2, true}, {4, false}}},
+        {5, {5, 3, 1}, {{1, false}, {5, false}, {3, false}}},
+    };
+    for (const Case& one : cases) {
+        AckCoalescer acks = with_deliveries(one.delivered);
+        for (const std::uint64_t tag : one.acked) CHECK(acks.acked(tag));
+        CHECK(acks.pending() == one.acked.size());
+        CHECK(acks.take() == one.sent);
+        CHECK(acks.pending() == 0);
+        CHECK(acks.take().empty());
+    }
+}
+
+TEST_CASE("a run continues over what was settled before") {
+    AckCoalescer acks = with_deliveries(4);
+    (void)acks.acked(2);
+    CHECK(acks.take() == std::vector<Ack>{{2, false}});
+    (void)acks.acked(3);
+    (void)acks.acked(1);
+    CHECK(acks.take() == std::vector<Ack>{{3, true}});
+    (void)acks.acked(4);
+    CHECK(acks.take() == std::vector<Ack>{{4, false}});
+}
+
+TEST_CASE("what was given back is never acked by a run over it") {
+    AckCoalescer acks = with_deliveries(3);
+    CHECK(acks.nacked(2));
+    (void)acks.acked(1);
+    (void)acks.acked(3);
+    CHECK(acks.take() == std::vector<Ack>{{3, true}});  // the broker has the nack already: 2 is not open there
+}
+
+TEST_CASE("a delivery is settled once") {
+    AckCoalescer acks = with_deliveries(2);
+    CHECK(acks.acked(1));
+    CHECK_FALSE(acks.acked(1));
+    CHECK_FALSE(acks.nacked(1));
+    CHECK(acks.take().size() == 1);
+    CHECK_FALSE(acks.acked(1));
+    CHECK(acks.nacked(2));
+    CHECK_FALSE(acks.acked(2));
+    CHECK_FALSE(acks.acked(0));
+    CHECK_FALSE(acks.acked(3));
+    CHECK(acks.take().empty());
+}
+
+TEST_CASE("any order of settling settles each delivery exactly once at the broker") {
+    std::mt19937 random{7};
+    for (int round = 0; round < 300; ++round) {
+        AckCoalescer acks;
+        std::set<std::uint64_t> open;  // at the broker
+        std::set<std::uint64_t> wanted;
+        std::uint64_t last = 0;
+        for (int step = 0; step < 60; ++step) {
+            if (random() % 2 == 0) {
+                acks.delivered(++last);
+                open.insert(last);
+            } else if (last > 0) {
+                const std::uint64_t tag = 1 + random() % last;
+                if (acks.acked(tag)) wanted.insert(tag);
+            }
+            if (random() % 5 != 0) continue;
+            for (const Ack& ack : acks.take()) {
+                for (auto at = ack.multiple ? open.begin() : open.find(ack.tag); at != open.end() && *at <= ack.tag;) {
+                    REQUIRE(wanted.contains(*at));
+                    wanted.erase(*at);
+                    at = open.erase(at);
+                }
+            }
+            REQUIRE(wanted.empty());
+        }
+    }
+}
