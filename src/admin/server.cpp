@@ -1,0 +1,221 @@
+#include "admin/server.hpp"
+
+#include "admin/listening_socket.hpp"
+
+#include <boost/asio.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+#include <exception>
+#include <iterator>
+#include <list>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace retryd::admin {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+
+// Unix and TCP sockets are the same to us once they listen.
+using Protocol = asio::generic::stream_protocol;
+using Socket = asio::basic_stream_socket<Protocol>;
+using Acceptor = asio::basic_socket_acceptor<Protocol>;
+using Stream = beast::basic_stream<Protocol>;
+using Reply = http::response<http::string_body>;
+
+constexpr auto nothrow = asio::as_tuple(asio::use_awaitable);
+constexpr std::uint32_t head_limit = 8 * 1024;
+constexpr std::uint64_t body_limit = 64 * 1024;
+constexpr std::size_t buffer_limit = 16 * 1024;
+constexpr std::size_t discard_limit = 1024 * 1024;  // read from a refused client, so that it sees our answer
+constexpr std::chrono::milliseconds accept_pause{100};
+
+// The answer to what is not a request, or too much of one; nothing where the connection itself has failed.
+std::optional<Response> refusal(const beast::error_code& error) {
+    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+        return Response{431, "the request's head is over 8 KiB\n"};
+    }
+    if (error == http::error::body_limit) return Response{413, "the request's body is over 64 KiB\n"};
+    const bool malformed = error.category() == http::make_error_code(http::error::bad_method).category() &&
+                           error != http::error::end_of_stream && error != http::error::partial_message;
+    if (malformed) return Response{400, "this is not an HTTP request\n"};
+    return std::nullopt;
+}
+
+Reply make_reply(Response&& response, bool keep_alive, bool head) {
+    Reply reply{http::int_to_status(response.status), 11};
+    reply.set(http::field::content_type, beast::string_view{response.content_type.data(), response.content_type.size()});
+    reply.set(http::field::cache_control, "no-store");
+    reply.set("X-Content-Type-Options", "nosniff");
+    if (!response.allow.empty())
+        reply.set(http::field::allow, beast::string_view{response.allow.data(), response.allow.size()});
+    reply.keep_alive(keep_alive);
+    reply.body() = std::move(response.body);
+    reply.prepare_payload();
+    if (head) reply.body().clear();  // the length stays: it is that of the GET
+    return reply;
+}
+
+std::string_view plain(beast::string_view text) {
+    return {text.data(), text.size()};
+}
+
+// An exception in a task means a broken program: it leaves through the loop to main.
+void rethrow(const std::exception_ptr& broken) {
+    if (broken) std::rethrow_exception(broken);
+}
+
+struct Listener {
+    Acceptor acceptor;
+    Door door;
+    std::optional<SocketFile> file;
+};
+
+struct Session {
+    Stream stream;
+    Door door;
+    beast::flat_buffer buffer{buffer_limit};
+};
+
+}  // namespace
+
+// Shared by the server and its tasks, so that a task that is still ending has what it stands on.
+struct AdminServer::Works : std::enable_shared_from_this<Works> {
+    Works(asio::io_context& context, ports::Operator& seen_, MetricsText metrics_, ServerLimits limits_)
+        : io(context),
+          seen(seen_),
+          metrics(std::move(metrics_)),
+          limits(limits_),
+          room(io, asio::steady_timer::time_point::max()) {}
+
+    asio::io_context& io;
+    ports::Operator& seen;
+    MetricsText metrics;
+    ServerLimits limits;
+    bool stopping = false;
+    std::size_t accepting = 0;  // accept tasks
+    std::list<Listener> listeners;
+    std::list<Session> sessions;
+    asio::steady_timer room;  // never expires; cancelled when a session ends
+
+    void start(Listener& listener);
+    void start_session(Socket&& socket, const Door& door);
+    void stop();
+    asio::awaitable<void> accept(Listener& listener);
+    asio::awaitable<void> serve(Session& session);
+    asio::awaitable<void> hang_up(Session& session);
+    Reply answer(const http::request<http::string_body>& request, const Door& door) const;
+};
+
+void AdminServer::Works::start(Listener& listener) {
+    ++accepting;
+    asio::co_spawn(io, accept(listener), [self = shared_from_this()](std::exception_ptr broken) {
+        --self->accepting;
+        rethrow(broken);
+    });
+}
+
+asio::awaitable<void> AdminServer::Works::accept(Listener& listener) {
+    while (!stopping) {
+        Socket socket{io};
+        auto [error] = co_await listener.acceptor.async_accept(socket, nothrow);
+        if (error && !stopping) {  // out of descriptors, mostly: others must end first
+            asio::steady_timer pause{io, accept_pause};
+            co_await pause.async_wait(nothrow);
+        }
+        while (!stopping && sessions.size() >= limits.connections) co_await room.async_wait(nothrow);
+        if (!error && !stopping) start_session(std::move(socket), listener.door);
+    }
+}
+
+void AdminServer::Works::start_session(Socket&& socket, const Door& door) {
+    sessions.push_back(Session{Stream{std::move(socket)}, door});
+    const auto place = std::prev(sessions.end());
+    asio::co_spawn(io, serve(*place), [self = shared_from_this(), place](std::exception_ptr broken) {
+        self->sessions.erase(place);
+        self->room.cancel();
+        rethrow(broken);
+    });
+}
+
+asio::awaitable<void> AdminServer::Works::serve(Session& session) {
+    bool keep_alive = true;
+    while (keep_alive) {
+        http::request_parser<http::string_body> parser;
+        parser.header_limit(head_limit);
+        parser.body_limit(body_limit);
+        session.stream.expires_after(limits.patience);
+        auto [read_error, read_size] = co_await http::async_read(session.stream, session.buffer, parser, nothrow);
+        if (stopping) co_return;
+        std::optional<Response> refused = read_error ? refusal(read_error) : std::nullopt;
+        if (read_error && !refused) co_return;
+        const Reply reply = refused ? make_reply(std::move(*refused), false, false) : answer(parser.get(), session.door);
+        keep_alive = reply.keep_alive();
+        session.stream.expires_after(limits.patience);
+        auto [write_error, write_size] = co_await http::async_write(session.stream, reply, nothrow);
+        if (write_error || stopping) co_return;
+    }
+    co_await hang_up(session);
+}
+
+// A socket closed over unread bytes resets the connection, and the client may never see our answer: so read on for a while.
+asio::awaitable<void> AdminServer::Works::hang_up(Session& session) {
+    beast::error_code ignored;
+    session.stream.socket().shutdown(Socket::shutdown_send, ignored);
+    std::string rest(buffer_limit, '\0');
+    const auto target = asio::buffer(rest);
+    session.stream.expires_after(limits.patience);
+    for (std::size_t discarded = 0; discarded < discard_limit;) {
+        auto [error, size] = co_await session.stream.async_read_some(target, nothrow);
+        if (error) co_return;
+        discarded += size;
+    }
+}
+
+Reply AdminServer::Works::answer(const http::request<http::string_body>& request, const Door& door) const {
+    const Request asked{plain(request.method_string()), plain(request.target()), plain(request[http::field::host]),
+                        request.count(http::field::origin) != 0};
+    return make_reply(respond(asked, door, seen, metrics), request.keep_alive(), request.method() == http::verb::head);
+}
+
+void AdminServer::Works::stop() {
+    stopping = true;
+    beast::error_code ignored;
+    for (Listener& listener : listeners) {
+        listener.acceptor.close(ignored);
+        if (listener.file) remove_socket_file(*listener.file);
+        listener.file.reset();
+    }
+    for (Session& session : sessions) session.stream.close();
+    room.cancel();
+}
+
+AdminServer::AdminServer(asio::io_context& io, ports::Operator& seen, MetricsText metrics, ServerLimits limits)
+    : works_(std::make_shared<Works>(io, seen, std::move(metrics), limits)) {}
+
+AdminServer::~AdminServer() {
+    stop();
+}
+
+model::Result<model::ListenAddress> AdminServer::listen(const model::ListenAddress& address, ListenerKind kind) {
+    auto opened = open_listening_socket(address);
+    if (!opened) return opened.error();
+    Acceptor acceptor{works_->io, Protocol{opened->family, 0}, opened->descriptor};
+    works_->listeners.push_back(Listener{std::move(acceptor), Door{kind, address.tcp_host}, opened->file});
+    works_->start(works_->listeners.back());
+    return opened->address;
+}
+
+void AdminServer::stop() {
+    works_->stop();
+}
+
+bool AdminServer::stopped() const {
+    return works_->accepting == 0 && works_->sessions.empty();
+}
+
+}  // namespace retryd::admin

@@ -1,0 +1,15 @@
+#pragma once
+// Numbers as an operator reads them.
+
+#include "model/time.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace retryd::admin {
+
+[[nodiscard]] std::string span_text(model::Milliseconds span);   // "800 ms", "12 s", "5 min", "3 h", "4 d": rounded down
+[[nodiscard]] std::string count_text(std::uint64_t count);       // "99999", "123k", "4.5M": at most five characters up to 999M
+[[nodiscard]] std::string bytes_text(std::uint64_t byte_count);  // "512 B", "1.5 KiB", "256 MiB"
+
+}  // namespace retryd::admin

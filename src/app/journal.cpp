@@ -1,0 +1,141 @@
+#include "app/journal.hpp"
+
+#include "model/header_json.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+namespace retryd::app {
+namespace {
+
+using model::LogFormat;
+using model::LogLevel;
+
+std::string_view to_text(LogLevel level) {
+    switch (level) {
+        case LogLevel::debug: return "debug";
+        case LogLevel::info: return "info";
+        case LogLevel::warn: return "warn";
+        case LogLevel::error: return "error";
+    }
+    return "";
+}
+
+// "2026-11-30T12:00:01.123Z"
+std::string timestamp(model::WallTime at) {
+    const auto since_epoch = at.time_since_epoch();
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
+    const std::time_t whole = seconds.count();
+    std::tm parts{};
+    ::gmtime_r(&whole, &parts);
+    std::array<char, 32> date{};
+    std::array<char, 8> fraction{};
+    const std::size_t size = std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+    std::snprintf(fraction.data(), fraction.size(), ".%03dZ", static_cast<int>((since_epoch - seconds).count()));
+    return std::string{date.data(), size} + fraction.data();
+}
+
+// A JSON string in which C1 controls, U+2028 and U+2029 are escaped too: some terminals and readers obey them.
+std::string quoted(std::string_view text) {
+    std::string literal;
+    model::append_json_string(literal, text);
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> separators{
+        {{"\xE2\x80\xA8", "\\u2028"}, {"\xE2\x80\xA9", "\\u2029"}, {"\x7F", "\\u007f"}}};
+    std::string out;
+    for (std::size_t i = 0; i < literal.size();) {
+        const std::string_view rest = std::string_view{literal}.substr(i);
+        const auto separator = std::find_if(separators.begin(), separators.end(),
+                                            [&](const auto& one) { return rest.substr(0, one.first.size()) == one.first; });
+        if (separator != separators.end()) {
+            out += separator->second;
+            i += separator->first.size();
+        } else if (rest.size() > 1 && rest[0] == '\xC2' && static_cast<unsigned char>(rest[1]) < 0xA0) {
+            static constexpr std::string_view hex = "0123456789abcdef";
+            const auto low = static_cast<unsigned char>(rest[1]);
+            out.append("\\u00") += hex[low >> 4U];
+            out += hex[low & 15U];
+            i += 2;
+        } else {
+            out += literal[i++];
+        }
+    }
+    return out;
+}
+
+bool is_plain_word(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(),
+                                        [](char c) { return c > ' ' && c < 0x7F && c != '"' && c != '=' && c != '\\'; });
+}
+
+std::string json_line(const ports::LogEvent& event, model::WallTime at) {
+    std::string line = "{\"ts\":\"" + timestamp(at) + "\",\"level\":\"";
+    line.append(to_text(event.level)).append("\",\"event\":").append(quoted(event.event));
+    for (const auto& [name, value] : event.fields) line.append(",").append(quoted(name)).append(":").append(quoted(value));
+    return line + "}\n";
+}
+
+std::string text_line(const ports::LogEvent& event, model::WallTime at) {
+    constexpr std::size_t date_size = std::string_view{"2026-11-30T"}.size();
+    constexpr std::size_t clock_size = std::string_view{"12:00:01.123"}.size();
+    constexpr std::size_t level_size = 6;
+    std::string level{to_text(event.level)};
+    level.resize(level_size, ' ');
+    std::string line = timestamp(at).substr(date_size, clock_size) + " " + level;
+    line += event.event;
+    for (const auto& [name, value] : event.fields) {
+        line.append(" ").append(name).append("=").append(is_plain_word(value) ? value : quoted(value));
+    }
+    return line + "\n";
+}
+
+LogFormat settled(LogFormat format, int descriptor) {
+    if (format != LogFormat::automatic) return format;
+    return ::isatty(descriptor) == 1 ? LogFormat::text : LogFormat::json;
+}
+
+model::WallTime now() {
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    return model::WallTime{std::chrono::duration_cast<model::Milliseconds>(since_epoch)};
+}
+
+}  // namespace
+
+std::string format_line(const ports::LogEvent& event, model::WallTime at, LogFormat format) {
+    return format == LogFormat::text ? text_line(event, at) : json_line(event, at);
+}
+
+DescriptorJournal::DescriptorJournal(int descriptor, LogLevel least, LogFormat format)
+    : descriptor_(descriptor), least_(least), format_(settled(format, descriptor)) {}
+
+void DescriptorJournal::record(const ports::LogEvent& event) {
+    if (!keeps(event.level)) return;
+    if (lost_ == 0) return write(format_line(event, now(), format_));
+    ports::LogEvent whole = event;
+    whole.fields.emplace_back("lines_lost_before", std::to_string(lost_));
+    write(format_line(whole, now(), format_));
+}
+
+void DescriptorJournal::write(std::string line) {
+    if (torn_) line.insert(0, "\n");
+    ssize_t taken = 0;
+    do {
+        taken = ::write(descriptor_, line.data(), line.size());
+    } while (taken < 0 && errno == EINTR);
+    if (taken == static_cast<ssize_t>(line.size())) {
+        lost_ = 0;
+        torn_ = false;
+        return;
+    }
+    ++lost_;
+    if (taken > 0) torn_ = true;
+}
+
+}  // namespace retryd::app
