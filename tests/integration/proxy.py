@@ -1,0 +1,164 @@
+"""A TCP proxy that misbehaves on demand, to stand between retryd and its broker.
+
+    with Proxy(amqp_url) as proxy:
+        Retryd(..., amqp=proxy.url)
+        proxy.cut_after("up", 5000)     # towards the broker: cut when 5,000 more bytes have passed
+        proxy.stall("down"); proxy.resume("down")
+        proxy.cut()                     # all connections, now
+        proxy.half_open()               # the broker's side is gone, the client is not told
+        proxy.refuse(); proxy.accept()  # new connections
+"""
+
+import asyncio
+import urllib.parse
+
+from loop_thread import LoopThread
+
+
+class Direction:
+    """The bytes one way, of all connections together: a count, a gate, and a place to cut."""
+
+    def __init__(self):
+        self.passed = 0
+        self.cut_at = None
+        self.open = asyncio.Event()
+        self.open.set()
+
+    def cut_inside(self, size):
+        """How many of the next `size` bytes still pass before the cut, or nothing when all do."""
+        if self.cut_at is None or self.passed + size < self.cut_at:
+            return None
+        return self.cut_at - self.passed
+
+
+class Pair:
+    """A client's connection and the one to the broker that belongs to it."""
+
+    def __init__(self, proxy, client, broker):
+        self.proxy = proxy
+        self.client, self.broker = client, broker  # (reader, writer)
+        self.mute = False  # half open: the client's side stays, and nothing is told
+
+    async def run(self):
+        ways = (self.copy(self.client, self.broker, self.proxy.ways["up"]),
+                self.copy(self.broker, self.client, self.proxy.ways["down"]))
+        tasks = [asyncio.ensure_future(way) for way in ways]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if self.mute:
+                await asyncio.Event().wait()
+        finally:
+            for task in tasks:
+                task.cancel()
+            self.abort()
+
+    async def copy(self, source, target, way):
+        while data := await self.read(source):
+            await way.open.wait()
+            keep = way.cut_inside(len(data))
+            if keep is not None:
+                way.cut_at = None
+                data = data[:keep]
+            way.passed += len(data)
+            target[1].write(data)
+            await target[1].drain()
+            if keep is not None:
+                return
+
+    @staticmethod
+    async def read(source):
+        try:
+            return await source[0].read(1 << 16)
+        except OSError:
+            return b""
+
+    def abort(self):
+        for _, writer in (self.client, self.broker):
+            writer.transport.abort()
+
+
+class Proxy:
+    def __init__(self, url):
+        self.target = urllib.parse.urlsplit(url)
+        self.thread = LoopThread()
+        self.pairs = {}  # pair: its task
+        self.refusing = False
+        self.connects = 0
+        self.ways = self.thread.call(lambda: {"up": Direction(), "down": Direction()})
+        self.server = self.thread.run(self.listen())
+        self.port = self.server.sockets[0].getsockname()[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    @property
+    def url(self):
+        login = self.target.netloc.rpartition("@")[0]
+        return f"amqp://{login}@127.0.0.1:{self.port}{self.target.path}"
+
+    async def listen(self):
+        return await asyncio.start_server(self.connected, "127.0.0.1", 0)
+
+    async def connected(self, reader, writer):
+        self.connects += 1
+        if self.refusing:
+            writer.transport.abort()
+            return
+        try:
+            broker = await asyncio.open_connection(self.target.hostname, self.target.port)
+        except OSError:
+            writer.transport.abort()
+            return
+        pair = Pair(self, (reader, writer), broker)
+        self.pairs[pair] = asyncio.current_task()
+        try:
+            await pair.run()
+        except (OSError, asyncio.CancelledError):
+            pass
+        finally:
+            del self.pairs[pair]
+
+    # --- what a test calls
+
+    def passed(self, way):
+        return self.ways[way].passed
+
+    def cut_after(self, way, count):
+        direction = self.ways[way]
+        self.thread.call(lambda: setattr(direction, "cut_at", direction.passed + count))
+
+    def stall(self, way):
+        self.thread.call(self.ways[way].open.clear)
+
+    def resume(self, way):
+        self.thread.call(self.ways[way].open.set)
+
+    def cut(self):
+        self.thread.call(lambda: [task.cancel() for task in list(self.pairs.values())])
+
+    def half_open(self):
+        self.thread.call(self.drop_brokers)
+
+    def drop_brokers(self):
+        for pair in self.pairs:
+            pair.mute = True
+            pair.broker[1].transport.abort()
+
+    def refuse(self):
+        self.refusing = True
+
+    def accept(self):
+        self.refusing = False
+
+    def end(self):
+        self.thread.call(self.server.close)
+        self.cut()
+        self.thread.run(self.wait_for_pairs())
+        self.thread.end()
+
+    async def wait_for_pairs(self):
+        while self.pairs:
+            await asyncio.sleep(0.01)
