@@ -107,14 +107,16 @@ void read_lane_record(Record& record, const Properties& copy, const Headers& hea
 Result<Record> read_record(const Message& message, const Arrival& arrival, Side side, WallTime now) {
     const auto properties = read_properties(message.properties);
     if (!properties) return properties.error();
-    const Headers headers = table_or_nothing(properties->headers.value_or(std::string_view{}));
+    const auto headers = read_table(properties->headers.value_or(std::string_view{}));
 
     Record record;
     record.id = properties->message_id.value_or(std::string_view{});
     record.origin = arrival;
     record.shown = message.properties;
-    record.delivery_count = count(headers, "x-delivery-count");
-    if (side == Side::lane) read_lane_record(record, *properties, headers, now);
+    if (headers) {  // a table that cannot be read says nothing of us, and is shown as it is
+        record.delivery_count = count(*headers, "x-delivery-count");
+        if (side == Side::lane) read_lane_record(record, *properties, *headers, now);
+    }
     if (!record.ledger.expires) record.ledger.expires = own_expiry(read_properties(record.shown).value(), now);
     return record;
 }
