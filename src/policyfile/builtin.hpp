@@ -1,0 +1,18 @@
+#pragma once
+// All keys of a policy file with their built-in values: the one list of what may be written, and of what is due later.
+
+#include "policyfile/document.hpp"
+
+#include <string_view>
+
+namespace retryd::policyfile {
+
+// The root mapping, every node of section "built-in". Keys without a built-in value are absent nodes.
+// The queue keys stand under `defaults`.
+[[nodiscard]] Node built_in_values();
+
+// Whether the key at this path ("broker.tls", or within a queue "retry.quick.skip_above") is not supported yet.
+[[nodiscard]] bool process_key_is_later(std::string_view path);
+[[nodiscard]] bool queue_key_is_later(std::string_view path);
+
+}  // namespace retryd::policyfile

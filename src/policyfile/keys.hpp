@@ -1,0 +1,23 @@
+#pragma once
+// Which keys may stand where. What may not is told and taken out of the tree, so that nothing trips over it again.
+
+#include "policyfile/document.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace retryd::policyfile {
+
+class Faults;
+
+// Holds `written` against the built-in tree of the same place. `later` answers for a path whether it is due later.
+void check_keys(Node& written, const Node& known, bool (*later)(std::string_view path), Faults& faults);
+
+// "did you mean X" for the closest of `known`, else "known here: …".
+[[nodiscard]] std::string closest_key(std::string_view key, const std::vector<std::string>& known);
+
+// For the free mappings inside of values: tells every key that is not in `allowed`.
+void check_keys_of(const Node& mapping, const std::vector<std::string>& allowed, const std::string& path, Faults& faults);
+
+}  // namespace retryd::policyfile

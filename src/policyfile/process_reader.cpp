@@ -1,0 +1,137 @@
+#include "policyfile/process_reader.hpp"
+
+#include "policyfile/addresses.hpp"
+#include "policyfile/broker_uri.hpp"
+#include "policyfile/queue_names.hpp"
+
+namespace retryd::policyfile {
+
+using namespace std::chrono_literals;
+using model::ByteCount;
+using model::ListenAddress;
+using model::LogFormat;
+using model::LogLevel;
+using model::Milliseconds;
+using model::ProblemCode;
+using model::Result;
+
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::uint64_t gib = 1024 * mib;
+
+void read_heartbeat(const Field& field, Values& values, std::chrono::seconds& out) {
+    Milliseconds heartbeat = out;
+    values.read(field, {1s, 1h}, heartbeat);
+    out = std::chrono::duration_cast<std::chrono::seconds>(heartbeat);
+    if (out != heartbeat) values.fault(field, Values::shown(field) + " is not whole seconds", "the broker counts in seconds");
+}
+
+void read_broker(const Field& broker, Place start, Values& values, model::BrokerPolicy& out) {
+    const Field uri = broker.at("uri");
+    if (uri.absent() && uri.built_in()) {
+        const Place place = broker.built_in() ? start : broker.get().place;
+        values.faults().add(place, ProblemCode::missing, "the broker's uri is missing",
+                            "broker: amqp://guest:guest@127.0.0.1:5672/");
+    }
+    for (const Field& item : values.one_or_more(uri)) {
+        const std::optional<std::string> text = values.text(item);
+        if (!text) continue;
+        Result<model::BrokerAddress> address = parse_broker_uri(*text);
+        if (address) {
+            out.addresses.push_back(*address);
+        } else {
+            values.fault(item, address.error().what, address.error().hint, address.error().code);
+        }
+    }
+    read_heartbeat(broker.at("heartbeat"), values, out.heartbeat);
+    values.read(broker.at("connect_timeout"), {100ms, 5min}, out.connect_timeout);
+    values.read(broker.at("confirm_timeout"), {100ms, 1h}, out.confirm_timeout);
+    const Field auth = broker.at("auth");
+    if (auth.get().text == "external") {
+        values.fault(auth, "external is not supported yet", "plain", ProblemCode::not_supported);
+        return;
+    }
+    int plain = 0;
+    values.choose<int>(auth, {{"plain", 0}}, plain);
+}
+
+std::string read_prefix(const Field& field, Values& values) {
+    const std::optional<std::string> prefix = values.text(field);
+    if (!prefix || prefix->empty()) return {};
+    if (const auto trouble = queue_name_trouble(*prefix)) {
+        values.fault(field, "not fit to begin a queue's name: " + trouble->what, trouble->hint);
+    } else if (prefix->starts_with("amq.")) {
+        values.fault(field, "names that begin with amq. belong to the broker", "such as retryd.");
+    }
+    return *prefix;
+}
+
+void read_sizes(const Field& root, Values& values, model::Policy& policy) {
+    values.read(root.at("max_body"), {ByteCount{kib}, ByteCount{512 * mib}}, policy.max_body);
+    values.read(root.at("memory"), {ByteCount{mib}, ByteCount{1024 * gib}}, policy.memory);
+    if (policy.memory >= policy.max_body) return;
+    const Field& later = root.at("memory").built_in() ? root.at("max_body") : root.at("memory");
+    values.fault(later, "memory (" + to_text(policy.memory) + ") is less than max_body (" + to_text(policy.max_body) + ")",
+                 "the largest message must fit");
+}
+
+void read_admin(const Field& field, Values& values, std::optional<std::vector<ListenAddress>>& out) {
+    if (field.absent()) return;
+    out.emplace();
+    if (field.off()) return;
+    for (const Field& item : values.one_or_more(field)) {
+        const std::optional<std::string> text = values.text(item);
+        if (!text) continue;
+        if (!text->starts_with("unix:")) {
+            values.fault(item, Values::shown(item) + ": an admin address over TCP is not supported yet",
+                         "unix:/run/retryd/admin.sock", ProblemCode::not_supported);
+            continue;
+        }
+        const Result<std::string> path = parse_socket_path(std::string_view(*text).substr(5));
+        if (path) {
+            out->push_back({*path, {}, 0});
+        } else {
+            values.fault(item, path.error().what, path.error().hint);
+        }
+    }
+}
+
+void read_metrics(const Field& field, Values& values, std::vector<ListenAddress>& out) {
+    if (field.off()) return;
+    for (const Field& item : values.one_or_more(field)) {
+        const std::optional<std::string> text = values.text(item);
+        if (!text) continue;
+        const Result<ListenAddress> address = parse_tcp_listen(*text);
+        if (!address) {
+            values.fault(item, Values::shown(item) + ": " + address.error().what, address.error().hint);
+            continue;
+        }
+        out.push_back(*address);
+        if (!is_wildcard(*address)) continue;
+        values.faults().warn(item.get().place,
+                             item.path + ": " + Values::shown(item) + " listens on every interface, without a token",
+                             "127.0.0.1 where only this host asks");
+    }
+}
+
+}  // namespace
+
+std::string read_process(const Sections& sections, Values& values, model::Policy& policy) {
+    const Field root{sections.process, ""};
+    read_broker(root.at("broker"), sections.start, values, policy.broker);
+    read_sizes(root, values, policy);
+    read_admin(root.at("admin").at("listen"), values, policy.admin);
+    read_metrics(root.at("metrics").at("listen"), values, policy.metrics);
+    values.choose<LogLevel>(
+        root.at("log").at("level"),
+        {{"debug", LogLevel::debug}, {"info", LogLevel::info}, {"warn", LogLevel::warn}, {"error", LogLevel::error}},
+        policy.log_level);
+    values.choose<LogFormat>(root.at("log").at("format"),
+                             {{"auto", LogFormat::automatic}, {"json", LogFormat::json}, {"text", LogFormat::text}},
+                             policy.log_format);
+    return read_prefix(root.at("names").at("prefix"), values);
+}
+
+}  // namespace retryd::policyfile
