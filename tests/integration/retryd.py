@@ -4,6 +4,7 @@ In the policy text @AMQP@ stands for the broker's URI and @DIR@ for the daemon's
 the text has none.
 """
 
+import ctypes
 import http.client
 import json
 import os
@@ -24,6 +25,12 @@ class UnixHttp(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self.path)
+
+
+def die_with_parent():
+    """In a child, before exec: SIGKILL when the test that started it is gone, however it ended."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def eventually(condition, timeout=15, what="the condition", every=0.02):
@@ -63,7 +70,8 @@ class Retryd:
         command = [os.environ["RETRYD_BIN"], "run", "--config", f"{self.folder}/policy.yaml", *self.arguments]
         environment = {**os.environ, "RUNTIME_DIRECTORY": self.folder}
         with open(f"{self.folder}/log", "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, preexec_fn=die_with_parent)
         if wait_ready:
             self.wait_ready()
         return self
