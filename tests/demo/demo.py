@@ -40,8 +40,8 @@ def say(line=""):
 class Lot:
     """Reads each message once, as it comes in, and keeps it in hand; hand_back() puts all of them where they were."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, ends):
+        self.name, self.ends = name, ends  # the queue's, and what is said of a message in it
         self.wire = Wire()
         self.messages = []
 
@@ -110,7 +110,7 @@ def explain(lot, messages):
         causes[cause].append(json.loads(message.body)["order"])
     for cause, numbers in causes.items():
         named = ", ".join(map(str, numbers[:6])) + (", \u2026" if len(numbers) > 6 else "")
-        say(f"          {lot.name}: {cause}: order{'s' * (len(numbers) > 1)} {named}")
+        say(f"          {lot.ends}: {cause}: order{'s' * (len(numbers) > 1)} {named}")
 
 
 def table(shop, lots):
@@ -135,7 +135,7 @@ def table(shop, lots):
 
 
 def play(wire, retryd, shop):
-    waiting, lots = Waiting(wire), [Lot("parked"), Lot("dlq")]
+    waiting, lots = Waiting(wire), [Lot("parked", "parked"), Lot("dlq", "dead-lettered")]
     publisher = threading.Thread(target=publish, daemon=True)
     publisher.start()
     watch(waiting, shop, lots)

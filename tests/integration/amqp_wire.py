@@ -73,7 +73,8 @@ class Wire:
     """A logged-in connection with an open channel in confirm mode."""
 
     def __init__(self, url=None, timeout=30):
-        parts = urllib.parse.urlsplit(url or os.environ["RETRYD_TEST_AMQP"])
+        self.url = url or os.environ["RETRYD_TEST_AMQP"]
+        parts = urllib.parse.urlsplit(self.url)
         self.socket = socket.create_connection((parts.hostname, parts.port or 5672), timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.incoming = bytearray()
