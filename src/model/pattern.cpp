@@ -45,6 +45,7 @@ Result<Pattern> Pattern::parse(std::string_view text) {
 
     re2::RE2::Options options(re2::RE2::Quiet);
     options.set_max_mem(expression_memory);
+    options.set_dot_nl(true);
     const std::string_view source = text.substr(expression_prefix.size());
     auto expression = std::make_shared<const re2::RE2>(re2::StringPiece(source.data(), source.size()), options);
     if (!expression->ok()) {

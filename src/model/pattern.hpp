@@ -1,5 +1,6 @@
 #pragma once
-// A text matcher of the policy file: `*` globs, or `re:` and an RE2 expression. Both match the whole text.
+// A text matcher of the policy file: `*` globs, or `re:` and an RE2 expression. Both match the whole text,
+// line breaks included: error messages often have several lines.
 
 #include "model/problem.hpp"
 

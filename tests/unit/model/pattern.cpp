@@ -51,6 +51,7 @@ TEST_CASE("many stars on a long text that nearly matches do not take for ever") 
 
 TEST_CASE("re: matches the whole text with an RE2 expression") {
     CHECK(matches("re:(?i)timeout.*", "TimeOut after 5 s"));
+    CHECK(matches("re:.*timeout.*", "first line\na timeout\nlast line"));
     CHECK_FALSE(matches("re:timeout", "a timeout"));
     CHECK(matches("re:", ""));
     CHECK(matches("re:(a|b)+", "abba"));
