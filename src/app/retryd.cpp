@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string_view> words(argv + 1, argv + argc);
     const auto command = words.empty() ? std::string_view{} : words.front();
     const std::span<const std::string_view> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
-    if (command == "run") return retryd::app::run(rest, std::cout, std::cerr);
+    if (command == "run") return retryd::app::run(rest, std::cerr);
     if (command == "check") return retryd::app::check(rest, std::cout, std::cerr);
     if (command == "version" || command == "--version") {
         std::cout << "retryd " RETRYD_VERSION "\n";

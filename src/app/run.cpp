@@ -46,7 +46,7 @@ model::Result<CommandLine> read_command_line(std::span<const std::string_view> a
 
 }  // namespace
 
-int run(std::span<const std::string_view> args, std::ostream&, std::ostream& err) {
+int run(std::span<const std::string_view> args, std::ostream& err) {
     const auto line = read_command_line(args);
     if (!line) {
         err << model::to_text(line.error()) << '\n';

@@ -1,5 +1,7 @@
 #include "core/classify.hpp"
 
+#include "model/header_table.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace retryd;
@@ -13,11 +15,14 @@ model::Reply answer(std::uint16_t status) {
     return reply;
 }
 
-core::Judgement judge(const model::QueuePolicy& policy, const model::Reply& reply, bool proven = true, std::uint64_t rules = ~0ULL) {
+core::Judgement judge(const model::QueuePolicy& policy, const model::Reply& reply, bool proven = true,
+                      std::uint64_t rules = ~0ULL) {
     return core::classify(policy, rules, reply, proven, model::WallTime{std::chrono::hours{1}});
 }
 
-std::vector<model::Pattern> patterns(std::string_view text) { return {*model::Pattern::parse(text)}; }
+std::vector<model::Pattern> patterns(std::string_view text) {
+    return {*model::Pattern::parse(text)};
+}
 
 }  // namespace
 
@@ -44,7 +49,9 @@ TEST_CASE("a 404 from a consumer that has never answered 2xx speaks of a wrong p
     CHECK(core::default_outcome(410, false, false) == Outcome::permanent);
 }
 
-TEST_CASE("a 503 with a Retry-After is throttled") { CHECK(core::default_outcome(503, true, true) == Outcome::throttled); }
+TEST_CASE("a 503 with a Retry-After is throttled") {
+    CHECK(core::default_outcome(503, true, true) == Outcome::throttled);
+}
 
 TEST_CASE("a Retry-After is a span from now, whichever way it was said") {
     const model::QueuePolicy policy;
@@ -53,7 +60,7 @@ TEST_CASE("a Retry-After is a span from now, whichever way it was said") {
     CHECK(judge(policy, reply).retry_after == model::Milliseconds{5000});
     reply.retry_after = model::RetryAfter{std::nullopt, model::WallTime{std::chrono::hours{1} + std::chrono::seconds{30}}};
     CHECK(judge(policy, reply).retry_after == model::Milliseconds{30000});
-    reply.retry_after = model::RetryAfter{std::nullopt, model::WallTime{}};   // in the past
+    reply.retry_after = model::RetryAfter{std::nullopt, model::WallTime{}};  // in the past
     CHECK(judge(policy, reply).retry_after == model::Milliseconds{0});
 }
 
@@ -113,7 +120,7 @@ TEST_CASE("all conditions of a rule must hold, the first rule that holds decides
     reply.status = 504;
     CHECK(judge(policy, reply).outcome == Outcome::permanent);
     CHECK(judge(policy, answer(404)).outcome == Outcome::permanent);
-    CHECK(judge(policy, answer(429), true, 0).outcome == Outcome::throttled);   // no rule matches the message
+    CHECK(judge(policy, answer(429), true, 0).outcome == Outcome::throttled);  // no rule matches the message
 }
 
 TEST_CASE("conditions on the message are looked at once, at the door") {

@@ -88,10 +88,8 @@ TEST_CASE("a message has exactly 1 + quick + delayed attempts, then it is exhaus
         std::vector<Milliseconds> quick, delays;
         std::uint32_t deliveries;
     };
-    for (const auto& row : std::vector<Row>{{{}, {100ms, 200ms, 400ms}, 4},
-                                            {{10ms, 20ms}, {100ms, 200ms, 400ms}, 6},
-                                            {{}, {}, 1},
-                                            {{10ms}, {}, 2}}) {
+    for (const auto& row : std::vector<Row>{
+             {{}, {100ms, 200ms, 400ms}, 4}, {{10ms, 20ms}, {100ms, 200ms, 400ms}, 6}, {{}, {}, 1}, {{10ms}, {}, 2}}) {
         const auto policy = policy_with(row.quick, row.delays);
         const auto life = live(policy, Outcome::transient);
         CHECK(life.deliveries == row.deliveries);
@@ -236,7 +234,7 @@ TEST_CASE("what comes back early waits in hand or makes one more hop") {
     REQUIRE(arrive(9s));
     CHECK(arrive(9s)->kind == Verdict::Kind::tier);
     CHECK(arrive(9s)->ledger.attempts == 0);
-    CHECK_FALSE(arrive(24h));   // more than the whole wait: a clock was set back
+    CHECK_FALSE(arrive(24h));  // more than the whole wait: a clock was set back
 }
 
 TEST_CASE("a fresh message is never judged by what it says of itself, an expired one from the lane is not delivered") {
@@ -249,7 +247,8 @@ TEST_CASE("a fresh message is never judged by what it says of itself, an expired
 
 TEST_CASE("whatever happens, attempts stay under the limit and a hold spends none") {
     std::mt19937_64 random(7);
-    const std::vector<Outcome> outcomes{Outcome::transient, Outcome::permanent, Outcome::throttled, Outcome::timeout, Outcome::lost};
+    const std::vector<Outcome> outcomes{Outcome::transient, Outcome::permanent, Outcome::throttled, Outcome::timeout,
+                                        Outcome::lost};
     for (int life = 0; life < 2000; ++life) {
         const auto policy = policy_with({10ms, 20ms}, {100ms, 200ms, 400ms});
         auto stay = from(Side::work);

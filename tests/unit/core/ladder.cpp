@@ -47,8 +47,8 @@ TEST_CASE("a Retry-After is only ever later, over R to R (1 + 2j), and cut befor
     CHECK(least < 10100ms);
     CHECK(most <= 14s);
     CHECK(most > 13900ms);
-    CHECK(core::spread_retry_after(policy, std::chrono::hours{24 * 365 * 300}, ~0ULL) <= 6h * 14 / 10);
-    CHECK(core::spread_retry_after(policy, Milliseconds::max(), ~0ULL) <= 6h * 14 / 10);
+    CHECK(core::spread_retry_after(policy, std::chrono::hours{24 * 365 * 300}, ~0ULL) <= Milliseconds{6h} * 14 / 10);
+    CHECK(core::spread_retry_after(policy, Milliseconds::max(), ~0ULL) <= Milliseconds{6h} * 14 / 10);
 }
 
 TEST_CASE("any Retry-After up to the greatest takes at most five hops and never ends early") {

@@ -1,0 +1,249 @@
+#include "core/copies.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+#include <set>
+
+using namespace retryd;
+using namespace std::chrono_literals;
+using core::Copies;
+using core::CopyActions;
+using model::DeliveryKey;
+using model::SteadyTime;
+
+namespace {
+
+constexpr SteadyTime start{1h};
+const auto lot = model::plain_queue({"lot"}, model::QueueType::quorum);
+
+struct Bench {
+    Copies copies{30s};
+    CopyActions actions;
+    SteadyTime now = start;
+
+    Bench() { copies.link_up(); }
+    const CopyActions& advance() {
+        actions.clear();
+        copies.advance(now, actions);
+        return actions;
+    }
+    void add(std::uint64_t key, std::uint64_t size = 1000) { copies.add({key}, lot, {size}); }
+    // Declared and published; the number.
+    std::uint64_t publish(std::uint64_t key, std::uint64_t size = 1000) {
+        add(key, size);
+        advance();
+        if (!actions.declare.empty()) {
+            copies.declared(lot.name, true, now);
+            advance();
+        }
+        REQUIRE(actions.publish.size() == 1);
+        return actions.publish[0].number;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a queue is made sure of once, before the first copy goes to it") {
+    Bench bench;
+    bench.add(1);
+    bench.add(2);
+    CHECK(bench.advance().declare.size() == 1);
+    CHECK(bench.actions.publish.empty());
+    CHECK(bench.advance().declare.empty());
+    bench.copies.declared(lot.name, true, bench.now);
+    CHECK(bench.advance().publish.size() == 2);
+    bench.add(3);
+    CHECK(bench.advance().publish.size() == 1);
+    CHECK(bench.actions.declare.empty());
+}
+
+TEST_CASE("a confirm ends a copy, once") {
+    Bench bench;
+    const auto number = bench.publish(7);
+    const auto done = bench.copies.confirmed(number);
+    REQUIRE(done);
+    CHECK(done->delivery == DeliveryKey{7});
+    CHECK_FALSE(bench.copies.confirmed(number));
+    CHECK(bench.copies.size() == 0);
+}
+
+TEST_CASE("a returned copy has its queue declared and goes again once; then it is unroutable and tried slowly") {
+    Bench bench;
+    bench.copies.returned(bench.publish(1), bench.now);
+    CHECK(bench.advance().declare.size() == 1);
+    CHECK_FALSE(bench.copies.is_unroutable({1}));
+    bench.copies.declared(lot.name, true, bench.now);
+    REQUIRE(bench.advance().publish.size() == 1);
+    bench.copies.returned(bench.actions.publish[0].number, bench.now);
+    CHECK(bench.copies.is_unroutable({1}));
+    CHECK(bench.advance().declare.empty());
+    CHECK(bench.copies.next() - bench.now >= 1s);
+    bench.now = bench.copies.next();
+    CHECK(bench.advance().declare.size() == 1);
+    CHECK(bench.copies.size() == 1);
+}
+
+TEST_CASE("a queue that can't be declared makes its copies unroutable until it can") {
+    Bench bench;
+    bench.add(1);
+    bench.advance();
+    bench.copies.declared(lot.name, false, bench.now);
+    CHECK(bench.copies.is_unroutable({1}));
+    CHECK(bench.advance().declare.empty());
+    bench.now = bench.copies.next();
+    CHECK(bench.advance().declare.size() == 1);
+    bench.copies.declared(lot.name, true, bench.now);
+    CHECK(bench.advance().publish.size() == 1);
+}
+
+TEST_CASE("a nacked copy goes again after a second, growing to thirty") {
+    Bench bench;
+    auto number = bench.publish(1);
+    std::vector<std::int64_t> pauses;
+    for (int i = 0; i < 7; ++i) {
+        bench.copies.nacked(number, bench.now, ~0ULL);
+        pauses.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(bench.copies.next() - bench.now).count());
+        bench.now = bench.copies.next();
+        REQUIRE(bench.advance().publish.size() == 1);
+        number = bench.actions.publish[0].number;
+    }
+    CHECK(pauses == std::vector<std::int64_t>{999, 1999, 3999, 7999, 15999, 29999, 29999});
+}
+
+TEST_CASE("at most 256 copies or 16 MiB are unconfirmed, a larger copy goes alone") {
+    Bench bench;
+    const auto first = bench.publish(1, 10);
+    for (std::uint64_t key = 2; key <= 300; ++key) bench.add(key, 10);
+    CHECK(bench.advance().publish.size() == 255);
+    (void)bench.copies.confirmed(first);
+    CHECK(bench.advance().publish.size() == 1);
+
+    Bench big;
+    const auto small = big.publish(1, 1000);
+    big.add(2, 20 * 1024 * 1024);
+    big.add(3, 1000);
+    CHECK(big.advance().publish.empty());
+    (void)big.copies.confirmed(small);
+    REQUIRE(big.advance().publish.size() == 1);
+    (void)big.copies.confirmed(big.actions.publish[0].number);
+    CHECK(big.advance().publish.size() == 1);
+}
+
+TEST_CASE("nothing is published while the broker blocks, and the time does not count against the confirms") {
+    Bench bench;
+    bench.publish(1);
+    bench.copies.blocked(true, bench.now);
+    bench.add(2);
+    bench.now += 1h;
+    CHECK(bench.advance().publish.empty());
+    CHECK_FALSE(bench.actions.renew_link);
+    bench.copies.blocked(false, bench.now);
+    CHECK(bench.advance().publish.size() == 1);
+    CHECK_FALSE(bench.actions.renew_link);
+}
+
+TEST_CASE("a confirm that does not come renews the link, once, and the copy goes again") {
+    Bench bench;
+    const auto number = bench.publish(1);
+    CHECK(bench.copies.next() == bench.now + 30s);
+    bench.now += 30s;
+    CHECK(bench.advance().renew_link);
+    CHECK_FALSE(bench.advance().renew_link);
+    bench.copies.link_down();
+    bench.copies.link_up();
+    REQUIRE(bench.advance().publish.size() == 1);
+    CHECK(bench.actions.publish[0].number > number);
+    CHECK_FALSE(bench.copies.confirmed(number));  // of the old link
+}
+
+TEST_CASE("the copy that closes the channel is found and stays, the others go") {
+    Bench bench;
+    bench.publish(1);
+    for (std::uint64_t key = 2; key <= 5; ++key) bench.add(key);
+    bench.advance();
+    bench.copies.channel_closed("406 message too big");
+    std::set<std::uint64_t> done;
+    for (int i = 0; i < 20 && bench.copies.size() > 1; ++i) {
+        REQUIRE(bench.advance().publish.size() == 1);  // one at a time now
+        const auto [delivery, number] = bench.actions.publish[0];
+        if (delivery == DeliveryKey{3}) {
+            bench.copies.channel_closed("406 message too big");
+        } else {
+            REQUIRE(bench.copies.confirmed(number));
+            done.insert(delivery.value);
+        }
+    }
+    CHECK(done == std::set<std::uint64_t>{1, 2, 4, 5});
+    CHECK(bench.copies.is_unroutable({3}));
+    CHECK(bench.copies.trouble({3}) == "406 message too big");
+    bench.now += 1h;
+    CHECK(bench.advance().publish.empty());
+    CHECK(bench.copies.forget({3}));
+}
+
+TEST_CASE("a copy that takes the link down three times when it is alone is stuck too") {
+    Bench bench;
+    bench.publish(1);
+    for (int i = 0; i < 3; ++i) {
+        bench.copies.link_down();
+        bench.copies.link_up();
+        CHECK(bench.advance().publish.size() == (i < 2 ? 1U : 0U));
+    }
+    CHECK(bench.copies.is_unroutable({1}));
+}
+
+TEST_CASE("a copy whose original comes again anyway is forgotten, unless it is on its way") {
+    Bench bench;
+    bench.publish(1);
+    bench.add(2);
+    CHECK_FALSE(bench.copies.forget({1}));
+    CHECK(bench.copies.forget({2}));
+    CHECK(bench.advance().publish.empty());
+    bench.copies.link_down();
+    CHECK(bench.copies.forget({1}));
+    CHECK(bench.copies.size() == 0);
+}
+
+TEST_CASE("whatever happens, every copy is confirmed, forgotten or still known, and none twice") {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        std::mt19937_64 random(seed);
+        Bench bench;
+        std::vector<std::uint64_t> flying;
+        std::set<std::uint64_t> added, done;
+        std::uint64_t next_key = 0;
+        const auto take = [&] {
+            const auto i = random() % flying.size();
+            const auto number = flying[i];
+            flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(i));
+            return number;
+        };
+        for (int step = 0; step < 300; ++step) {
+            switch (random() % 10) {
+                case 0:
+                case 1:
+                case 2: bench.add(++next_key), added.insert(next_key); break;
+                case 3: bench.copies.declared(lot.name, random() % 4 != 0, bench.now); break;
+                case 4:
+                    if (!flying.empty()) bench.copies.nacked(take(), bench.now, random());
+                    break;
+                case 5:
+                    if (!flying.empty()) bench.copies.returned(take(), bench.now);
+                    break;
+                case 6: bench.copies.channel_closed("x"), flying.clear(); break;
+                case 7: bench.copies.link_down(), flying.clear(), bench.copies.link_up(); break;
+                default:
+                    if (!flying.empty()) {
+                        const auto confirmed = bench.copies.confirmed(take());
+                        REQUIRE(confirmed);
+                        REQUIRE(done.insert(confirmed->delivery.value).second);
+                    }
+            }
+            bench.now += 200ms;
+            for (const auto& publish : bench.advance().publish) flying.push_back(publish.number);
+            CAPTURE(seed, step);
+            REQUIRE(flying.size() == bench.copies.in_flight());
+            REQUIRE(bench.copies.size() + done.size() == added.size());
+        }
+    }
+}
