@@ -1,0 +1,37 @@
+#pragma once
+// The consumer behind ports::Consumer, over HTTP/1.1: one pool of connections for each queue. On the main loop only.
+//
+// No deadline of a delivery is kept here: the engine abandons what takes too long. A consumer that is destroyed closes its
+// connections and reports nothing more; what the loop still has to finish touches nothing of it.
+
+#include "model/policy.hpp"
+#include "ports/consumer.hpp"
+#include "ports/inbox.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace retryd::deliver {
+
+class HttpPool;
+
+class HttpConsumer final : public ports::Consumer {
+public:
+    // All three outlive it.
+    HttpConsumer(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox);
+    ~HttpConsumer() override;
+    HttpConsumer(const HttpConsumer&) = delete;
+    HttpConsumer& operator=(const HttpConsumer&) = delete;
+
+    void deliver(ports::Delivery&& delivery) override;
+    void abandon(model::DeliveryKey key) override;
+    void probe(model::QueueId queue) override;
+
+private:
+    const model::Policy& policy_;
+    std::vector<std::shared_ptr<HttpPool>> pools_;  // by QueueId; shared for their timers' handlers alone
+};
+
+}  // namespace retryd::deliver
