@@ -174,4 +174,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit("\nstopped; nothing is left behind")
+        say("\nstopped; nothing is left behind")
+        sys.exit(130)

@@ -24,6 +24,12 @@ def short_string(text):
     return bytes([len(data)]) + data
 
 
+def read_short(data, at):
+    """A short string as text, and where it ends."""
+    end = at + 1 + data[at]
+    return data[at + 1 : end].decode(errors="replace"), end
+
+
 def long_string(text):
     data = as_bytes(text)
     return struct.pack(">I", len(data)) + data

@@ -4,30 +4,17 @@ One connection, one channel, one thread, blocking. A channel that the broker clo
 Publishing waits for the broker's confirm.
 """
 
-import os
-import socket
 import struct
-import urllib.parse
 from collections import deque
 from dataclasses import dataclass
 
-from amqp_codec import decode_properties, encode_properties, encode_table, long_string, plain_table, short_string
+from amqp_codec import decode_properties, encode_properties, encode_table, plain_table, read_short, short_string
+from amqp_connection import BODY, HEADER, METHOD, ChannelClosed, Connection, ConnectionClosed
 
-METHOD, HEADER, BODY, HEARTBEAT = 1, 2, 3, 8
+__all__ = ["ChannelClosed", "ConnectionClosed", "Message", "Nacked", "Returned", "Wire"]
+
 BASIC = 60
 PERSISTENT = encode_properties(delivery_mode=2)
-
-
-class ConnectionClosed(Exception):
-    """The broker said connection.close, or the socket ended."""
-
-
-class ChannelClosed(Exception):
-    """The broker said channel.close."""
-
-    def __init__(self, code, text):
-        super().__init__(f"{code} {text}")
-        self.code = code
 
 
 class Returned(Exception):
@@ -64,86 +51,16 @@ class Message:
         return plain_table(self.table)
 
 
-def read_short(data, at):
-    end = at + 1 + data[at]
-    return data[at + 1 : end].decode(errors="replace"), end
+class Wire(Connection):
+    """A connection whose channel confirms what is published."""
 
-
-class Wire:
-    """A logged-in connection with an open channel in confirm mode."""
-
-    def __init__(self, url=None, timeout=30):
-        self.url = url or os.environ["RETRYD_TEST_AMQP"]
-        parts = urllib.parse.urlsplit(self.url)
-        self.socket = socket.create_connection((parts.hostname, parts.port or 5672), timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.incoming = bytearray()
-        try:
-            self.log_in(parts)
-            self.open_channel()
-        except BaseException:
-            self.socket.close()
-            raise
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    # --- frames
-
-    def send_frame(self, kind, channel, payload):
-        self.socket.sendall(self.frame(kind, channel, payload))
-
-    @staticmethod
-    def frame(kind, channel, payload):
-        return struct.pack(">BHI", kind, channel, len(payload)) + payload + b"\xce"
-
-    def read_exactly(self, count):
-        while len(self.incoming) < count:
-            data = self.socket.recv(1 << 18)
-            if not data:
-                raise ConnectionClosed("the broker closed the socket")
-            self.incoming += data
-        data = bytes(self.incoming[:count])
-        del self.incoming[:count]
-        return data
-
-    def read_frame(self):
-        kind, channel, size = struct.unpack(">BHI", self.read_exactly(7))
-        payload = self.read_exactly(size + 1)
-        assert payload[-1] == 0xCE, "a frame without its end"
-        return kind, channel, payload[:-1]
-
-    # --- methods
-
-    def send(self, class_id, method_id, arguments=b"", channel=1):
-        self.send_frame(METHOD, channel, struct.pack(">HH", class_id, method_id) + arguments)
-
-    def next_method(self):
-        """The next method frame's (class, method) and arguments; closings raise."""
-        while True:
-            kind, channel, payload = self.read_frame()
-            if kind == HEARTBEAT:
-                continue
-            assert kind == METHOD, f"a frame of type {kind} outside a message"
-            method = struct.unpack_from(">HH", payload)
-            arguments = payload[4:]
-            if method == (10, 50):
-                self.send(10, 51, channel=0)
-                raise ConnectionClosed(self.closing_text(arguments))
-            if method == (20, 40):
-                self.send(20, 41, channel=channel)
-                code = struct.unpack_from(">H", arguments)[0]
-                text = read_short(arguments, 2)[0]
-                self.open_channel()
-                raise ChannelClosed(code, text)
-            return method, arguments
-
-    @staticmethod
-    def closing_text(arguments):
-        return f"{struct.unpack_from('>H', arguments)[0]} {read_short(arguments, 2)[0]}"
+    def open_channel(self):
+        self.deliveries = deque()
+        self.published, self.confirmed_up_to = 0, 0
+        self.confirmed_early = set()  # above confirmed_up_to
+        self.refused, self.returned = [], []
+        super().open_channel()
+        self.call(85, 10, b"\0", 11)  # confirm.select
 
     def wait_for(self, *wanted):
         """Takes deliveries, confirms and returns as they come, until one of the wanted methods is there."""
@@ -163,41 +80,6 @@ class Wire:
     def call(self, class_id, method_id, arguments, answer):
         self.send(class_id, method_id, arguments)
         return self.wait_for((class_id, answer))[1]
-
-    # --- connection and channel
-
-    def log_in(self, parts):
-        self.socket.sendall(b"AMQP\0\0\x09\x01")
-        assert self.next_method()[0] == (10, 10)
-        user, password = urllib.parse.unquote(parts.username or "guest"), urllib.parse.unquote(parts.password or "guest")
-        login = f"\0{user}\0{password}"
-        self.send(10, 11, encode_table([]) + short_string("PLAIN") + long_string(login) + short_string("en_US"), channel=0)
-        method, arguments = self.next_method()
-        assert method == (10, 30)
-        self.frame_max = struct.unpack_from(">HI", arguments)[1] or 131072
-        self.send(10, 31, struct.pack(">HIH", 2047, self.frame_max, 0), channel=0)  # no heartbeats
-        vhost = urllib.parse.unquote(parts.path[1:]) or "/"
-        self.send(10, 40, short_string(vhost) + b"\0\0", channel=0)
-        assert self.next_method()[0] == (10, 41)
-
-    def open_channel(self):
-        self.deliveries = deque()
-        self.published, self.confirmed_up_to = 0, 0
-        self.confirmed_early = set()  # above confirmed_up_to
-        self.refused, self.returned = [], []
-        self.call(20, 10, short_string(""), 11)
-        self.call(85, 10, b"\0", 11)
-
-    def close(self):
-        """Politely where that still works; the broker keeps the socket after its close-ok."""
-        try:
-            self.socket.settimeout(2)
-            self.send(10, 50, struct.pack(">H", 200) + short_string("") + b"\0\0\0\0", channel=0)
-            while self.read_frame() != (METHOD, 0, struct.pack(">HH", 10, 51)):
-                pass
-        except (OSError, ConnectionClosed):
-            pass
-        self.socket.close()
 
     # --- queues and exchanges
 

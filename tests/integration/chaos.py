@@ -216,4 +216,5 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("\nstopped; nothing is left behind")
+        print("\nstopped; nothing is left behind")
+        sys.exit(130)
