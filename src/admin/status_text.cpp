@@ -33,27 +33,33 @@ std::string right(std::string_view text, std::size_t size) {
     return spaces(size - std::min(size, columns(text))).append(text);
 }
 
-// Words set into lines of at most `width` columns. `used` columns of the first line are taken; further lines begin with
-// `indent` spaces.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
-    std::string out;
+Row words_of(std::string_view text) {
+    Row words;
     while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
-        if (!out.empty()) {
-            const bool fits = used + 1 + columns(word) <= width;
+        words.emplace_back(text.substr(0, text.find(' ')));
+        text.remove_prefix(std::min(text.size(), words.back().size() + 1));
+    }
+    return words;
+}
+
+// Pieces set into lines of at most `width` columns, none of them broken; further lines are indented.
+std::string wrapped(const Row& pieces, std::size_t first_indent, std::size_t indent) {
+    std::string out = spaces(first_indent);
+    std::size_t used = first_indent;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (i > 0) {
+            const bool fits = used + 1 + columns(pieces[i]) <= width;
             out += fits ? " " : "\n" + spaces(indent);
             used = fits ? used + 1 : indent;
         }
-        out += word;
-        used += columns(word);
+        out += pieces[i];
+        used += columns(pieces[i]);
     }
     return out + "\n";
 }
 
-// "  title: text", wrapped under itself.
-std::string entry(const std::string& title, const std::string& text) {
-    return std::string{margin} + wrapped(text.empty() ? title : title + ": " + text, 4, margin.size());
+std::string entry(const Row& pieces) {
+    return wrapped(pieces, margin.size(), 2 * margin.size());
 }
 
 bool all_is_well(const model::StatusView& status) {
@@ -88,7 +94,7 @@ std::string broker_lines(const model::StatusView& status) {
             return link_state(other) == link_state(link) && other.address == link.address;
         });
         const std::string what = alike ? "both links" : link.name + " link";
-        lines += wrapped("broker  " + link.address + version + ", " + what + " " + link_state(link), 8, 0);
+        lines += wrapped(words_of("broker  " + link.address + version + ", " + what + " " + link_state(link)), 0, 8);
         if (alike) break;
     }
     return lines;
@@ -151,14 +157,15 @@ std::string table(const std::vector<model::QueueView>& queues) {
     return text;
 }
 
-// The rungs of a ladder where messages wait: "delay: 10 in 800ms, 12 in 1s".
+// The rungs of a ladder where messages wait: "  delay: 10 in 800ms, 12 in 1s".
 std::string rungs(const model::QueueView& queue, std::string_view kind) {
-    std::string list;
+    Row pieces{std::string{kind} + ":"};
     for (const model::DepthView& one : queue.depths) {
-        if (one.kind == kind && one.messages != 0)
-            list += (list.empty() ? "" : ", ") + count_text(one.messages) + " in " + one.tier;
+        if (one.kind != kind || one.messages == 0) continue;
+        if (pieces.size() > 1) pieces.back() += ",";
+        pieces.push_back(count_text(one.messages) + " in " + one.tier);
     }
-    return list.empty() ? "" : entry(std::string{kind}, list);
+    return pieces.size() == 1 ? "" : entry(pieces);
 }
 
 // What the table cannot say of a queue: why it is held up, and where in the ladders its messages wait.
@@ -166,7 +173,7 @@ std::string details(const model::QueueView& queue) {
     std::string lines;
     for (const model::StallView& stall : queue.stalls) {
         const std::string cause = std::string{model::to_text(stall.cause)} + " for " + span_text(stall.lasting);
-        lines += entry(cause, stall.detail);
+        lines += entry(words_of(stall.detail.empty() ? cause : cause + ": " + stall.detail));
     }
     lines += rungs(queue, "delay") + rungs(queue, "hold");
     return lines.empty() ? "" : "\n" + queue.name.value + "\n" + lines;
