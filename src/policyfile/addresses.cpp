@@ -60,8 +60,8 @@ Result<HostPort> parse_host_port(std::string_view text) {
         const std::size_t colon = std::min(text.find(':'), text.size());
         out.host = text.substr(0, colon);
         rest = text.substr(colon);
-        if (out.host.empty()) return wrong("it has no host", "such as 127.0.0.1");
         if (is_ipv6(text)) return wrong("an IPv6 address stands without brackets", "write [::1]:5672");
+        if (out.host.empty()) return wrong("it has no host", "such as 127.0.0.1");
         if (!is_name(out.host)) return wrong("its host is no name or address", "letters, digits, dots and hyphens");
     }
     if (rest.empty()) return out;

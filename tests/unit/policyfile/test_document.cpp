@@ -1,0 +1,112 @@
+#include "policyfile/broker_uri.hpp"
+#include "unit/policyfile/policy_text.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace retryd;
+using namespace retryd::policyfile;
+
+namespace {
+
+void check_fault(const std::string& text, const std::string& fault) {
+    const std::vector<std::string> faults = faults_of(text);
+    INFO(text.substr(0, 200));
+    REQUIRE_FALSE(faults.empty());
+    CHECK(faults[0].substr(0, fault.size()) == fault);
+}
+
+}  // namespace
+
+TEST_CASE("a text that is no policy is refused with its place") {
+    check_fault("", "1:1: the file holds no policy");
+    check_fault("# only words\n\n", "1:1: the file holds no policy");
+    check_fault("- a\n", "1:1: the file is not a mapping of keys");
+    check_fault("broker\n", "1:1: the file is not a mapping of keys");
+    check_fault("a: 1\n---\nb: 2\n", "2:1: a second document begins here");
+    check_fault("broker: {uri: x", "1:16: not readable as YAML: a { is not closed");
+    check_fault("broker: \"amqp", "1:14: not readable as YAML: a quote is not closed");
+    check_fault("broker: amqp://h\nqueues: a: b\n", "2:10: not readable as YAML: a second \": \" on one line");
+    check_fault("broker: \xff\n", "1:9: a byte that is not UTF-8");
+    check_fault("# \xc3\xa4\n# \xed\xa0\x80\n", "2:3: a byte that is not UTF-8");
+    check_fault(std::string("a: b\0c\n", 7), "1:5: a control character");
+    check_fault("a: b\x04\nc: d\n", "1:5: a control character");
+    check_fault(std::string(1024 * 1024 + 1, '#'), "1:1: the file is larger than 1 MiB");
+    check_fault("a: " + std::string(100000, '['), "1:35: nested deeper than 32 levels");
+}
+
+TEST_CASE("what YAML would take in silence is refused") {
+    const std::string rest = "\nqueues: {w: \"http://c\"}\n";
+    check_fault("broker: amqp://a\nbroker: amqp://b" + rest,
+                "2:1: \"broker\" stands here a second time, the first is in line 1");
+    check_fault("broker: ~" + rest, "1:1: \"broker\" has no value");
+    check_fault("broker:" + rest, "1:1: \"broker\" has no value");
+    check_fault("broker: {uri: null}" + rest, "1:10: \"uri\" has no value");
+    check_fault("broker: &a amqp://a" + rest, "1:9: YAML anchors are not read");
+    check_fault("broker: !!str amqp://a" + rest, "1:9: YAML tags are not read");
+    check_fault("x: &a [1]\nbroker: *a" + rest, "1:1: unknown key \"x\"");
+    check_fault("broker: amqp://a\n<<: {memory: 1GiB}" + rest, "2:1: YAML merge keys are not read");
+    check_fault("broker: amqp://a\n? [a]\n: b" + rest, "2:3: a key that is a list or a mapping");
+    CHECK(faults_of("broker: \"amqp://h/~\"" + rest).empty());
+}
+
+TEST_CASE("a broker URI is read to its parts") {
+    const auto read = [](const std::string& uri) {
+        const auto address = parse_broker_uri(uri);
+        if (!address) return address.error().what;
+        return address->user + "|" + address->password + "|" + address->host + "|" + std::to_string(address->port) + "|" +
+               address->vhost;
+    };
+    CHECK(read("amqp://h") == "guest|guest|h|5672|/");
+    CHECK(read("amqp://h/") == "guest|guest|h|5672|/");
+    CHECK(read("amqp://h/%2f") == "guest|guest|h|5672|/");
+    CHECK(read("amqp://u:p@h:1/v%2Fw") == "u|p|h|1|v/w");
+    CHECK(read("amqp://u:@[fe80::1]:5673") == "u||fe80::1|5673|/");
+    CHECK(read("amqp://svc:p%40s%3As%2Fw%23rd%3F%25@h") == "svc|p@s:s/w#rd?%|h|5672|/");
+    CHECK(read("http://h") == "the broker URI does not begin with amqp://");
+    CHECK(read("amqp://svc:p@s@h") == "the broker URI has a second @");
+    CHECK(read("amqp://svc:p:s@h") == "the broker URI has a second : in its user part");
+    CHECK(read("amqp://svc:p/s@h") == "the broker URI has an @ after its first /");
+    CHECK(read("amqp://svc:p#s@h") == "the broker URI has a ? or # in it; no query is read");
+    CHECK(read("amqp://h?heartbeat=5") == "the broker URI has a ? or # in it; no query is read");
+    CHECK(read("amqp://svc:p%s@h") == "the broker URI has a % that begins no %XX, or a control character, in its user part");
+    CHECK(read("amqp://svc:p%00@h") == "the broker URI has a % that begins no %XX, or a control character, in its user part");
+    CHECK(read("amqp://svc@h") == "the broker URI has a user without a password");
+    CHECK(read("amqp://h:08080") ==
+          "the host part of the broker URI can't be read: its port has a leading zero, which some read as octal");
+    CHECK(read("amqp://h/a/b") == "the broker URI has a second / after the host");
+    CHECK(read("amqp://") == "the host part of the broker URI can't be read: it has no host");
+    CHECK(without_password("amqp://u:p@h/v") == "amqp://u:***@h/v");
+    CHECK(without_password("amqp://u:p@s@h") == "amqp://u:***@h");
+}
+
+TEST_CASE("torn and twisted files are refused or read, never more than that") {
+    const std::string seed_text =
+        "broker: {uri: [\"amqp://u:p@h:1/v\", amqp://h], heartbeat: 20s}\ndefaults:\n  deliver: {http: \"http://c:80/x?y\", "
+        "headers: {X: ${env:A}}}\n"
+        "groups:\n  g: {queues: [a, b], retry: {delays: {base: 1s, steps: 3}, quick: none}}\nqueues:\n"
+        "  orders:\n    classify:\n      - {status: [404, 5xx], error_type: [\"re:a+\", \"b*\"], as: permanent}\n"
+        "    to: {age: {queue: \"x.{queue}\"}}\n  b: 'http://d'\n  c: |\n    http://e\n";
+    static constexpr std::string_view bits = "{}[]:,-?&*!|>'\"%@`#~$\n\t \\x0aé<=";
+    std::mt19937 chance(20260214);
+    for (int round = 0; round < 3000; ++round) {
+        std::string text = seed_text;
+        for (auto changes = 1 + chance() % 6; changes > 0; --changes) {
+            const std::size_t at = chance() % text.size();
+            const std::size_t length = 1 + chance() % 12;
+            switch (chance() % 4) {
+                case 0: text.erase(at, length); break;
+                case 1: text.insert(at, 1, bits[chance() % bits.size()]); break;
+                case 2: text.insert(at, text.substr(chance() % text.size(), length)); break;
+                default: text[at] = static_cast<char>(chance() % 256); break;
+            }
+            if (text.empty()) text = "a";
+        }
+        const Loaded loaded = load(text);
+        REQUIRE(loaded.policy.has_value() == loaded.problems.empty());
+    }
+    for (std::size_t end = 0; end < seed_text.size(); ++end) {
+        const Loaded loaded = load(seed_text.substr(0, end));
+        REQUIRE(loaded.policy.has_value() == loaded.problems.empty());
+    }
+}
