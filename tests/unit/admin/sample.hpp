@@ -1,0 +1,56 @@
+#pragma once
+// A daemon to look at, and an operator that shows it.
+
+#include "model/status.hpp"
+#include "ports/operator.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace samples {
+
+using namespace retryd;
+using namespace std::chrono_literals;
+
+inline model::QueueView queue(const std::string& name) {
+    model::QueueView view;
+    view.name.value = name;
+    view.consumer = "unix:/run/app.sock";
+    view.state = "flowing";
+    view.in_hand = 12;
+    view.in_flight = 8;
+    view.concurrency = 16;
+    view.subscribed_work = view.subscribed_lane = true;
+    return view;
+}
+
+inline model::QueueView stalled_queue(const std::string& name) {
+    model::QueueView view = queue(name);
+    view.state = "consumer-away";
+    view.stalls = {{model::Cause::consumer_away, "connect unix:/run/app.sock: No such file or directory", 12s}};
+    return view;
+}
+
+inline model::StatusView status() {
+    model::StatusView view;
+    view.version = "0.1.0";
+    view.policy_hash = "3f2a9c";
+    view.broker_version = "3.10.8";
+    view.ready = true;
+    view.memory_used = 4096;
+    view.memory_limit = 256 * 1024 * 1024;
+    view.links = {{"consume", true, false, "svc@127.0.0.1:5672/", ""}, {"publish", true, false, "svc@127.0.0.1:5672/", ""}};
+    view.queues = {queue("orders")};
+    return view;
+}
+
+class Operator final : public ports::Operator {
+public:
+    model::StatusView view = samples::status();
+    model::Figures numbers;
+    [[nodiscard]] model::StatusView status() const override { return view; }
+    [[nodiscard]] const model::Figures& figures() const override { return numbers; }
+    void drain() override {}
+};
+
+}  // namespace samples

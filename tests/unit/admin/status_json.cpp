@@ -1,0 +1,104 @@
+#include "admin/status_json.hpp"
+
+#include "sample.hpp"
+
+#include <boost/json.hpp>
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
+
+using namespace retryd;
+using namespace retryd::admin;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::set<std::string> keys(const boost::json::value& value) {
+    std::set<std::string> names;
+    for (const auto& member : value.as_object()) names.emplace(member.key().data(), member.key().size());
+    return names;
+}
+
+model::StatusView full_status() {
+    model::StatusView status = samples::status();
+    status.draining = true;
+    status.links[1].blocked = true;
+    status.links[1].trouble = "low on memory";
+    status.queues = {samples::stalled_queue("orders")};
+    status.queues[0].waiting_quick = 3;
+    status.queues[0].being_copied = 1;
+    status.queues[0].depths = {{{"orders"}, "work", "", 104}, {{"retryd.orders.delay.800ms"}, "delay", "800ms", 10}};
+    return status;
+}
+
+}  // namespace
+
+TEST_CASE("the keys are the members' names") {
+    const auto json = boost::json::parse(to_json(full_status()));
+    CHECK(keys(json) == std::set<std::string>{"version", "policy_hash", "broker_version", "ready", "draining", "memory_used",
+                                              "memory_limit", "links", "queues"});
+    CHECK(keys(json.at("links").at(0)) == std::set<std::string>{"name", "up", "blocked", "address", "trouble"});
+    const auto& queue = json.at("queues").at(0);
+    CHECK(keys(queue) == std::set<std::string>{"name", "consumer", "state", "stalls", "in_hand", "in_flight", "waiting_quick",
+                                               "being_copied", "concurrency", "subscribed_work", "subscribed_lane", "depths"});
+    CHECK(keys(queue.at("stalls").at(0)) == std::set<std::string>{"cause", "detail", "lasting_ms"});
+    CHECK(keys(queue.at("depths").at(0)) == std::set<std::string>{"queue", "kind", "tier", "messages"});
+}
+
+TEST_CASE("what is written is read back") {
+    const auto status = status_from_json(to_json(full_status()));
+    REQUIRE(status.has_value());
+    CHECK(status->draining);
+    CHECK(status->memory_limit == 256U * 1024 * 1024);
+    CHECK(status->links[1].blocked);
+    CHECK(status->links[1].trouble == "low on memory");
+    const model::QueueView& queue = status->queues.at(0);
+    CHECK(queue.stalls.at(0).cause == model::Cause::consumer_away);
+    CHECK(queue.stalls.at(0).lasting == 12s);
+    CHECK(queue.waiting_quick == 3);
+    CHECK(queue.being_copied == 1);
+    CHECK(queue.concurrency == 16);
+    CHECK(queue.subscribed_lane);
+    CHECK(queue.depths.at(1).tier == "800ms");
+    CHECK(queue.depths.at(1).messages == 10);
+    CHECK(to_json(*status) == to_json(full_status()));
+}
+
+TEST_CASE("every cause is read back") {
+    for (std::size_t i = 0; i < model::cause_count; ++i) {
+        model::StatusView status = full_status();
+        status.queues[0].stalls[0].cause = static_cast<model::Cause>(i);
+        const auto read = status_from_json(to_json(status));
+        REQUIRE(read.has_value());
+        CHECK(read->queues[0].stalls[0].cause == static_cast<model::Cause>(i));
+    }
+}
+
+TEST_CASE("hostile text stays inside its string") {
+    using namespace std::string_literals;
+    const auto text = GENERATE("\"},{\"ready\":true,\"x\":\""s, "a\nb\r\n\tc"s, "\xff\xfe\x80"s, "\0nul"s, "\x1b[2J"s,
+                               "</script><script>"s, "\xed\xa0\x80"s, "\\u0000\\"s, "gr\xc3\xbc\xc3\x9f"s);
+    model::StatusView status = full_status();
+    status.queues[0].name.value = status.queues[0].stalls[0].detail = status.links[0].trouble = text;
+    const std::string json = to_json(status);
+    CHECK(json.find('\n') == std::string::npos);
+    boost::json::error_code error;
+    const auto value = boost::json::parse(json, error);
+    REQUIRE(!error);
+    CHECK(value.as_object().size() == 9);
+    CHECK(value.at("queues").as_array().size() == 1);
+    const auto read = status_from_json(json);
+    REQUIRE(read.has_value());
+    for (char c : read->queues[0].name.value) CHECK(static_cast<unsigned char>(c) >= ' ');
+}
+
+TEST_CASE("what is no status is refused with a sentence") {
+    const std::string good = to_json(full_status());
+    const auto text =
+        GENERATE_COPY(std::string{}, std::string{"ok"}, std::string{"{}"}, std::string{"[]"}, good.substr(0, good.size() / 2),
+                      std::string{good}.replace(good.rfind("consumer-away"), 13, "x"));
+    const auto read = status_from_json(text);
+    REQUIRE(!read);
+    CHECK(!read.error().what.empty());
+}
