@@ -40,7 +40,8 @@ void run_parser(const std::string& text, DocumentBuilder& builder, Faults& fault
         }
     } catch (const DocumentBuilder::Stop&) {
     } catch (const YAML::Exception& error) {
-        const Place place{std::max(error.mark.line, 0) + 1, std::max(error.mark.column, 0) + 1};
+        const bool placed = error.mark.line > 0 || error.mark.column > 0;  // at the end of the file it is not
+        const Place place = placed ? Place{error.mark.line + 1, error.mark.column + 1} : builder.innermost();
         faults.add(place, ProblemCode::bad_syntax, "not readable as YAML: " + plainer(error.msg));
     } catch (const std::exception&) {
         faults.add({}, ProblemCode::bad_syntax, "not readable as YAML");

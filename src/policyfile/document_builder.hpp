@@ -18,6 +18,8 @@ public:
 
     explicit DocumentBuilder(Faults& faults) : faults_(faults) {}
     [[nodiscard]] bool started() const { return started_; }
+    // Where the innermost list or mapping that is still open begins.
+    [[nodiscard]] Place innermost() const { return open_.empty() ? Place{} : open_.back().node.place; }
     [[nodiscard]] Node take() { return std::move(root_); }
 
     void OnDocumentStart(const YAML::Mark& mark) override;

@@ -35,7 +35,9 @@ public:
 
 private:
     std::string value(const Node& node, const std::string& key) const {
-        if (node.absent()) return key == "retry.max" ? "(one for each delay)" : "(none)";
+        if (node.absent() && key == "retry.max") return "(one for each delay)";
+        if (node.absent() && key == "admin.listen") return "(admin.sock in the runtime directory)";
+        if (node.absent()) return "(none)";
         return flow(node, how_to_show(key));
     }
 
