@@ -90,7 +90,10 @@ void HttpConnection::write() {
         self->sent_ = total;
         return error ? 0 : largest_write;
     };
-    const auto done = [self = shared_from_this()](const error_code& error, std::size_t) { self->written(error); };
+    const auto done = [self = shared_from_this()](const error_code& error, std::size_t total) {
+        self->sent_ = total;  // `count` is not asked after the last part
+        self->written(error);
+    };
     asio::async_write(socket_, buffers, count, done);
 }
 

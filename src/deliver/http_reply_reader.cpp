@@ -15,6 +15,7 @@ namespace {
 namespace http = boost::beast::http;
 
 constexpr std::uint32_t max_head = 64 * 1024;
+constexpr std::size_t shortest_last_chunk = 5;  // "0\r\n\r\n"; Beast asserts it, though less may have come
 constexpr int max_interim_replies = 32;
 
 std::string_view view(boost::beast::string_view text) {
@@ -45,6 +46,7 @@ ReplyReader::State ReplyReader::feed(std::string_view bytes) {
 }
 
 ReplyReader::State ReplyReader::parse() {
+    if (parser_->is_header_done() && parser_->chunked() && unparsed_.size() < shortest_last_chunk) return State::reading;
     boost::beast::error_code error;
     const auto used = parser_->put(boost::asio::buffer(unparsed_), error);
     unparsed_.erase(0, used);
