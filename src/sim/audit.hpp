@@ -4,6 +4,7 @@
 //
 // A message is known by the number that its body begins with. Every ack must be paid for, by a success that the engine
 // was told of or by a confirm that had reached it. A duplicate must be explained by a fault, an attempt by a failure.
+// What has no number is not followed; it succeeds.
 
 #include "model/ledger.hpp"
 #include "sim/fates.hpp"
@@ -67,6 +68,7 @@ private:
     void check_copy(const model::QueueName& queue, const Stored& stored, std::vector<std::string>& out) const;
 
     std::vector<Life> lives_;        // the number is the position + 1
+    Life stranger_;                  // stands for all that have no number
     std::vector<std::string> seen_;  // complaints on the way
     std::set<model::QueueName> lots_, work_queues_;
     std::optional<std::uint32_t> max_attempts_;

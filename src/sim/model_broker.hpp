@@ -58,7 +58,7 @@ public:
                       const std::string& why);  // by the broker, as for an ack timeout
     void nack_copies_to(const model::QueueName& queue, bool nacking);
     enum class Mischief : std::uint8_t { swallow_confirm, nack, nack_but_keep, give_back_as_unroutable };
-    void next_copy(Mischief mischief) { mischief_ = mischief; }
+    void next_copy(std::optional<Mischief> mischief) { mischief_ = mischief; }
     // The daemon died: both connections end, and nobody is told.
     void client_gone();
 

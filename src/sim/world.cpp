@@ -10,6 +10,7 @@ namespace retryd::sim {
 namespace {
 
 constexpr std::size_t log_lines_kept = 2'000;
+constexpr std::uint32_t rings_at_one_time = 100;
 
 }  // namespace
 
@@ -83,6 +84,9 @@ void World::arm(model::SteadyTime when) {
     time_.at(when, [this, wish = ++armed_] {
         if (wish != armed_) return;
         ++timer_calls_;
+        rings_ = time_.now().steady == last_ring_ ? rings_ + 1 : 0;
+        last_ring_ = time_.now().steady;
+        if (rings_ == rings_at_one_time) return audit_.wrong("a busy loop: the timer rings again and again at one time");
         engine_->timer_due(time_.now());
         engine_->check_invariants();
     });

@@ -84,6 +84,8 @@ private:
     std::unique_ptr<engine::Engine> engine_;
     std::uint64_t armed_ = 0;  // the last wish; earlier ones are stale
     std::uint64_t timer_calls_ = 0;
+    model::SteadyTime last_ring_{};
+    std::uint32_t rings_ = 0;  // at that time
     std::deque<std::string> log_;
 };
 

@@ -1,94 +1,11 @@
-// The model broker by itself, driven through its port as the engine would drive it.
+// Links, subscriptions, deliveries, queues and their times to live.
 
-#include "sim/model_broker.hpp"
-
-#include "model/header_table.hpp"
-#include "model/properties.hpp"
+#include "sim/broker_rig.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <iterator>
-#include <utility>
-
 using namespace retryd;
 using namespace retryd::sim;
-using namespace std::chrono_literals;
-using ports::Link;
-
-namespace {
-
-struct Notes final : Watch {
-    std::vector<std::string> mistakes, lost;
-    void wrong(std::string_view what) override { mistakes.emplace_back(what); }
-    void gone(const model::Message& message, std::string_view) override { lost.push_back(message.body); }
-};
-
-struct Rig final : ports::Inbox {
-    VirtualTime time;
-    Notes notes;
-    ModelBroker broker{time, Chance{7}, *this, notes};
-    std::vector<ports::BrokerEvent> events;
-    std::uint64_t keys = 0;
-    const model::Source lane{{0}, model::Side::lane};
-
-    void broker_events(std::vector<ports::BrokerEvent>& batch) override {
-        std::move(batch.begin(), batch.end(), std::back_inserter(events));
-        batch.clear();
-    }
-    void replied(model::DeliveryKey, model::Reply&&) override {}
-    void probed(model::QueueId, const std::string&) override {}
-
-    Rig() {
-        broker.connect(Link::consume, 0);
-        broker.connect(Link::publish, 0);
-        time.run_for(10ms);
-    }
-    void tell(Link link, ports::BrokerCommand command) {
-        std::vector<ports::BrokerCommand> commands;
-        commands.push_back(std::move(command));
-        broker.send(link, commands);
-    }
-    ports::PublishKey copy_to(const std::string& queue, const std::string& body,
-                              const model::Properties& properties = persistent()) {
-        const ports::PublishKey key{++keys};
-        auto message = std::make_shared<model::Message>(model::Message{"", body});
-        tell(Link::publish, ports::PublishCopy{key, {queue}, "", model::write_properties(properties), std::move(message)});
-        return key;
-    }
-    static model::Properties persistent() {
-        model::Properties properties;
-        properties.delivery_mode = 2;
-        return properties;
-    }
-    void put(const std::string& queue, const std::string& body) {
-        broker.publish({queue}, {"ex", queue, false}, {model::write_properties(persistent()), body});
-    }
-    void queue(const std::string& name) { broker.declare(model::plain_queue({name}, model::QueueType::quorum)); }
-    void tier(const std::string& name, model::Milliseconds ttl, model::QueueType type = model::QueueType::quorum) {
-        broker.declare({{name}, type, ttl, {"lane"}});
-    }
-    void subscribe(const std::string& name, std::uint16_t prefetch = 100) {
-        tell(Link::consume, ports::Subscribe{lane, {name}, prefetch});
-        time.run_for(10ms);
-    }
-    template <class Event>
-    std::vector<Event> all() const {
-        std::vector<Event> found;
-        for (const auto& event : events)
-            if (const auto* wanted = std::get_if<Event>(&event)) found.push_back(*wanted);
-        return found;
-    }
-    std::vector<std::string> delivered() const {
-        std::vector<std::string> bodies;
-        for (const auto& event : all<ports::Delivered>()) bodies.push_back(event.message->body);
-        return bodies;
-    }
-};
-
-using Bodies = std::vector<std::string>;
-
-}  // namespace
 
 TEST_CASE("both links come up and say which broker they met") {
     Rig rig;
@@ -216,81 +133,6 @@ TEST_CASE("a deleted queue cancels its subscriber, and what was in it is gone") 
     CHECK(rig.notes.mistakes.empty());
 }
 
-TEST_CASE("a copy is confirmed when it is in its queue, returned when there is none") {
-    Rig rig;
-    rig.queue("lane");
-    const auto there = rig.copy_to("lane", "1");
-    const auto nowhere = rig.copy_to("nothing", "2");
-    rig.time.run_for(10ms);
-    REQUIRE(rig.all<ports::Confirmed>().size() == 1);
-    REQUIRE(rig.all<ports::Returned>().size() == 1);
-    CHECK(rig.all<ports::Confirmed>()[0].key == there);
-    CHECK(rig.all<ports::Returned>()[0].key == nowhere);
-    CHECK(rig.broker.ready({"lane"}) == 1);
-}
-
-TEST_CASE("what goes wrong with a copy on demand goes wrong once") {
-    Rig rig;
-    rig.queue("lane");
-    using Mischief = ModelBroker::Mischief;
-    const auto mischief =
-        GENERATE(Mischief::swallow_confirm, Mischief::nack, Mischief::nack_but_keep, Mischief::give_back_as_unroutable);
-    rig.broker.next_copy(mischief);
-    rig.copy_to("lane", "1");
-    rig.time.run_for(1s);
-    CHECK(rig.all<ports::Confirmed>().empty());
-    CHECK(rig.all<ports::Nacked>().size() == (mischief == Mischief::nack || mischief == Mischief::nack_but_keep ? 1 : 0));
-    CHECK(rig.all<ports::Returned>().size() == (mischief == Mischief::give_back_as_unroutable ? 1 : 0));
-    CHECK(rig.broker.ready({"lane"}) == (mischief == Mischief::swallow_confirm || mischief == Mischief::nack_but_keep ? 1 : 0));
-    rig.copy_to("lane", "2");
-    rig.time.run_for(1s);
-    CHECK(rig.all<ports::Confirmed>().size() == 1);
-}
-
-TEST_CASE("a body over the limit closes the publish channel and voids what was unconfirmed on it") {
-    Rig rig;
-    rig.queue("lane");
-    rig.broker.limit_body({10});
-    rig.copy_to("lane", std::string(11, 'x'));
-    const auto void_key = rig.copy_to("lane", "after it, on the dead channel");
-    rig.time.run_for(10ms);
-    REQUIRE(rig.all<ports::PublishChannelClosed>().size() == 1);
-    CHECK(rig.all<ports::PublishChannelClosed>()[0].code == 406);
-    const auto fine = rig.copy_to("lane", "fine");
-    rig.time.run_for(10ms);
-    REQUIRE(rig.all<ports::Confirmed>().size() == 1);
-    CHECK(rig.all<ports::Confirmed>()[0].key == fine);
-    CHECK(fine != void_key);
-}
-
-TEST_CASE("a foreign user-id closes the publish channel") {
-    Rig rig;
-    rig.queue("lane");
-    auto properties = Rig::persistent();
-    properties.user_id = "alice";
-    rig.copy_to("lane", "1", properties);
-    rig.time.run_for(10ms);
-    CHECK(rig.all<ports::PublishChannelClosed>().size() == 1);
-}
-
-TEST_CASE("during an alarm copies wait and acks go through") {
-    Rig rig;
-    rig.queue("lane");
-    rig.put("lane", "1");
-    rig.subscribe("lane");
-    rig.broker.block_publishing(true);
-    rig.copy_to("lane", "2");
-    rig.tell(Link::consume, ports::Settle{rig.all<ports::Delivered>()[0].tag, true});
-    rig.time.run_for(1min);
-    CHECK(rig.all<ports::Blocked>().size() == 1);
-    CHECK(rig.all<ports::Confirmed>().empty());
-    CHECK(rig.broker.unacked() == 0);
-    rig.broker.block_publishing(false);
-    rig.time.run_for(10ms);
-    CHECK(rig.all<ports::Unblocked>().size() == 1);
-    CHECK(rig.all<ports::Confirmed>().size() == 1);
-}
-
 TEST_CASE("what waits in a tier comes to the lane when its time is over, changed as the broker changes it") {
     Rig rig;
     rig.queue("lane");
@@ -382,24 +224,6 @@ TEST_CASE("a login that is refused says so") {
     rig.time.run_for(10ms);
     REQUIRE(rig.all<ports::LinkDown>().size() == 2);
     CHECK(rig.all<ports::LinkDown>()[1].refused);
-}
-
-TEST_CASE("a polite end carries out what was sent before") {
-    Rig rig;
-    rig.queue("lane");
-    rig.copy_to("lane", "1");
-    rig.broker.close(Link::publish);
-    rig.time.run_for(10ms);
-    CHECK(rig.broker.ready({"lane"}) == 1);
-    CHECK(rig.all<ports::LinkDown>().size() == 1);
-}
-
-TEST_CASE("an end that the broker never answers is bounded") {
-    Rig rig;
-    rig.broker.block_publishing(true);
-    rig.broker.close(Link::publish);
-    rig.time.run_for(6s);
-    CHECK(rig.all<ports::LinkDown>().size() == 1);
 }
 
 TEST_CASE("a link that was told to stop reading gets no deliveries until it reads again") {

@@ -1,0 +1,42 @@
+#pragma once
+// Policies for scenarios: complete, with the built-in values but for what a scenario says.
+
+#include "model/policy.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace retryd::sim {
+
+using namespace std::chrono_literals;
+
+inline model::QueuePolicy queue_policy(const std::string& name) {
+    model::QueuePolicy queue;
+    queue.name = {name};
+    queue.lane = {"retryd." + name + ".lane"};
+    queue.parked = {"retryd." + name + ".parked"};
+    queue.dlq = {"retryd." + name + ".dlq"};
+    queue.tier_prefix = "retryd." + name + ".";
+    queue.deliver.http.path = "/" + name;
+    queue.retry.delays = {100ms, 200ms, 400ms};
+    queue.retry.max = 3;
+    queue.to = {queue.parked, queue.parked, queue.parked, queue.parked, queue.dlq};
+    return queue;
+}
+
+// One queue, `orders`: delays 100, 200, 400 ms, no quick tries.
+inline model::PolicyPtr orders(const std::function<void(model::QueuePolicy&)>& change = {}) {
+    auto policy = std::make_shared<model::Policy>();
+    policy->broker.addresses = {{}};
+    policy->queues = {queue_policy("orders")};
+    if (change) change(policy->queues[0]);
+    return policy;
+}
+
+inline const model::QueueName parked{"retryd.orders.parked"};
+inline const model::QueueName dlq{"retryd.orders.dlq"};
+inline const model::QueueName lane{"retryd.orders.lane"};
+
+}  // namespace retryd::sim
