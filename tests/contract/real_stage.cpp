@@ -3,6 +3,7 @@
 
 #include "amqp/library.hpp"
 #include "amqp/links.hpp"
+#include "contract/real_address.hpp"
 #include "contract/stage.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -24,17 +24,6 @@ namespace {
 
 constexpr std::chrono::seconds patience{30};
 constexpr std::chrono::milliseconds look_again{20};  // for what only the outside can tell
-
-model::BrokerAddress address_from_environment() {
-    const char* given = std::getenv("RETRYD_TEST_AMQP");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    if (given == nullptr) throw std::runtime_error{"RETRYD_TEST_AMQP is not set: amqp://user:password@host:port/vhost"};
-    std::string uri{given};
-    if (uri.ends_with('/')) uri.pop_back();
-    amqp_connection_info parsed{};
-    amqp_default_connection_info(&parsed);
-    if (amqp_parse_url(uri.data(), &parsed) != AMQP_STATUS_OK) throw std::runtime_error{"RETRYD_TEST_AMQP is no AMQP URI"};
-    return {parsed.host, static_cast<std::uint16_t>(parsed.port), parsed.vhost, parsed.user, parsed.password};
-}
 
 // What a producer or an operator does, one blocking call at a time. Each on a channel of its own, so that a refusal
 // harms nothing.
