@@ -81,7 +81,7 @@ ReplyReader::State ReplyReader::fail(std::string trouble) {
 }
 
 bool ReplyReader::reusable() const {
-    return state_ == State::complete && !cut_ && unparsed_.empty() && parser_->get().keep_alive();
+    return state_ == State::complete && !cut_ && unparsed_.empty() && parser_->keep_alive();
 }
 
 model::Reply ReplyReader::reply() const {
