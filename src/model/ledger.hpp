@@ -52,9 +52,9 @@ struct Record {
 
 // What one decision adds to the record.
 struct LedgerEntry {
-    Ledger ledger;                 // the new counts, complete
-    std::optional<Reason> reason;  // for parked and dead-lettered copies
-    Outcome outcome = Outcome::transient;
+    Ledger ledger;                   // the new counts, complete
+    std::optional<Reason> reason;    // for parked and dead-lettered copies
+    std::optional<Outcome> outcome;  // of the delivery that led to it; nothing: none did, and the history does not grow
     std::string error_type, error_message, dependency, app_version;  // cut here, not by the caller
     Milliseconds wait{0};                                            // the delay given; 0: none
     WallTime at;

@@ -62,7 +62,7 @@ void add_facts(TableWriter& headers, const Record& record, const LedgerEntry& en
 std::string history_entry(const LedgerEntry& entry, std::string_view host) {
     TableWriter table;
     table.add_long(names::entry_at, entry.at.time_since_epoch().count());
-    table.add_string(names::entry_outcome, to_text(entry.outcome));
+    table.add_string(names::entry_outcome, to_text(*entry.outcome));
     add_text(table, names::entry_type, entry.error_type, names::longest_word);
     if (is_failure(entry)) table.add_string(names::entry_fingerprint, fingerprint(entry.error_type, entry.error_message));
     add_count(table, names::entry_delay, entry.wait.count());
@@ -70,7 +70,7 @@ std::string history_entry(const LedgerEntry& entry, std::string_view host) {
     return table.bytes();
 }
 
-// The newest entries, oldest first, the new one last. The views point into `record` and `newest`.
+// The newest entries, oldest first, the new one last where there is one. The views point into `record` and `newest`.
 std::vector<std::string_view> history_of(const Record& record, std::string_view newest, std::size_t limit) {
     std::vector<std::string_view> entries;
     if (const auto earlier = read_array(record.history)) {
@@ -78,7 +78,7 @@ std::vector<std::string_view> history_of(const Record& record, std::string_view 
             if (field.type == 'F') entries.push_back(*content(field));
         }
     }
-    entries.push_back(newest);
+    if (!newest.empty()) entries.push_back(newest);
     if (entries.size() > limit) entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(limit));
     return entries;
 }
@@ -104,7 +104,7 @@ void add_what_fits(TableWriter& headers, const Record& record, const LedgerEntry
     const std::size_t taken = headers.bytes().size() + name_room;
     const std::size_t room = our_limit > taken ? our_limit - taken : 0;
 
-    const std::string newest = history_entry(entry, host);
+    const std::string newest = entry.outcome ? history_entry(entry, host) : std::string{};
     const std::vector<std::string_view> entries = history_of(record, newest, history_limit);
     const std::string whole_history = newest_that_fit(entries, room);
     const std::size_t left = std::max(shortest_message, room - whole_history.size());

@@ -50,6 +50,7 @@ inline LedgerEntry failure(const Record& record) {
     ++entry.ledger.retries;
     entry.ledger.first_failed = record.ledger.first_failed.value_or(noon);
     entry.ledger.last_failed = noon;
+    entry.outcome = Outcome::transient;
     entry.error_type = "DbTimeout";
     entry.error_message = "no answer in 30 s";
     entry.wait = std::chrono::seconds{1};
