@@ -18,6 +18,8 @@ public:
 
     void add(Place place, model::ProblemCode code, std::string what, std::string hint = {});
     void warn(Place place, std::string what, std::string hint = {});
+    // Nobody reads on: hints need not be looked for any more.
+    [[nodiscard]] bool many() const { return faults_.size() >= 1000; }
     [[nodiscard]] bool any() const { return !faults_.empty(); }
     [[nodiscard]] const std::string& file() const { return file_; }
     [[nodiscard]] std::vector<model::Problem> faults() const { return in_order(faults_); }

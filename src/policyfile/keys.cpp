@@ -77,6 +77,10 @@ private:
     }
 
     bool unknown(const Entry& entry, const Node& known, const std::string& path) {
+        if (faults_.many()) {
+            faults_.add(entry.place, ProblemCode::unknown, "unknown key " + quoted(path));
+            return false;
+        }
         const std::string elsewhere = has_near(entry.key, known) ? "" : path_elsewhere(top_, entry.key, "");
         const std::string hint = elsewhere.empty() ? closest_key(entry.key, keys_of(known)) : "did you mean " + elsewhere + "?";
         faults_.add(entry.place, ProblemCode::unknown, "unknown key " + quoted(path), hint);

@@ -16,6 +16,8 @@ using model::ProblemCode;
 
 namespace {
 
+constexpr std::size_t most_queues = 1000;  // of queues, and of groups: each makes dozens of queues on the broker
+
 struct Group {
     std::string name;
     Node values;
@@ -96,6 +98,11 @@ private:
             faults_.add(groups.place, ProblemCode::bad_value, "groups is not a mapping",
                         "write NAME: {queues: [...], ...} for each");
         }
+        if (groups.entries.size() > most_queues) {
+            faults_.add(groups.place, ProblemCode::too_large, "more than 1000 groups",
+                        "one for queues that have values in common");
+            return;
+        }
         for (Entry& entry : groups.entries) {
             if (const auto trouble = queue_name_trouble(entry.key)) {
                 faults_.add(entry.place, trouble->code, "a group's name has the limits of a queue's: " + trouble->what,
@@ -153,6 +160,10 @@ private:
     }
 
     void add_queue(const std::string& name, Place place, const Node& own, Sections& out) {
+        if (out.queues.size() == most_queues) {
+            faults_.add(out.start, ProblemCode::too_large, "more than 1000 queues", "another file, for another daemon");
+            return;
+        }
         if (const auto trouble = queue_name_trouble(name)) faults_.add(place, trouble->code, trouble->what, trouble->hint);
         Node merged = over_built_in(defaults_);
         const auto group = group_of_.find(name);

@@ -241,3 +241,11 @@ TEST_CASE("queues, groups and names are held together") {
           std::vector<std::string>{"3:17: \"a\" stands here a second time, the first is in line 3; keep one of them"});
     CHECK(faults_of(d + "max_body: 512MiB\nqueues: {a: {}}\n").size() == 1);
 }
+
+TEST_CASE("a policy has at most a thousand queues") {
+    std::string text = broker + "defaults: {deliver: {http: \"http://c\"}}\nqueues:\n";
+    for (int i = 0; i < 1000; ++i) text += "  q" + std::to_string(i) + ": {}\n";
+    CHECK(faults_of(text).empty());
+    CHECK(faults_of(text + "  one.more: {}\n") ==
+          std::vector<std::string>{"1:1: more than 1000 queues; another file, for another daemon"});
+}
