@@ -15,6 +15,8 @@ constexpr ChannelNumber publish_number = 1;
 constexpr std::string_view id_header = "retryd-id";
 constexpr std::size_t pool_page = 4096;
 
+constexpr std::size_t share = 256 * 1024;  // bytes of bodies between two looks at the socket
+
 // Of a header frame: 7 bytes before the payload, 1 after it, and in it 12 before the properties.
 constexpr std::size_t header_frame_overhead = 20;
 
@@ -47,14 +49,19 @@ void PublishSession::start() {
 void PublishSession::perform(Commands& commands, std::uint32_t closes_seen) {
     if (closes_seen != closes_) return;  // their sender will learn that the channel was closed and that they are void
     for (auto& command : commands) {
-        auto* copy = std::get_if<ports::PublishCopy>(&command);
-        if (copy == nullptr) continue;
-        if (blocked_) {
-            waiting_.push_back(std::move(*copy));
-        } else {
-            publish(*copy);
-        }
+        if (auto* copy = std::get_if<ports::PublishCopy>(&command)) waiting_.push_back(std::move(*copy));
     }
+}
+
+// In shares, so that the broker's notice of an alarm is read before much is sent against it.
+bool PublishSession::advance() {
+    std::size_t sent = 0;
+    while (!blocked_ && !waiting_.empty() && sent < share) {
+        sent += waiting_.front().message->body.size();
+        publish(waiting_.front());
+        waiting_.pop_front();
+    }
+    return !blocked_ && !waiting_.empty();
 }
 
 // The library sends the method before it looks at the rest; what it refuses then leaves the channel half-way through a
@@ -116,7 +123,6 @@ void PublishSession::take(ConnectionBlocked& blocked) {
 void PublishSession::take(ConnectionUnblocked&) {
     blocked_ = false;
     events_.push_back(ports::Unblocked{});
-    for (auto& copy : std::exchange(waiting_, {})) publish(copy);
 }
 
 }  // namespace retryd::amqp

@@ -23,6 +23,7 @@ public:
 
     void start() override;
     void perform(Commands& commands, std::uint32_t closes_seen) override;
+    bool advance() override;
     void take(Incoming&& incoming) override;
 
 private:
@@ -40,7 +41,7 @@ private:
     Connection& connection_;
     Events& events_;
     ConfirmWindow window_;
-    std::deque<ports::PublishCopy> waiting_;  // for the end of the alarm
+    std::deque<ports::PublishCopy> waiting_;  // for their turn, or for the end of the alarm
     amqp_pool_t pool_{};                      // for the decoded properties of one copy
     std::uint32_t closes_ = 0;                // how often the broker has closed the channel
     bool blocked_ = false;

@@ -55,7 +55,8 @@ struct Pump::Live {
     asio::steady_timer tick;
     asio::steady_timer flush;
     asio::steady_timer bound;  // of a close
-    bool waiting = false;      // a turn will come: the socket is watched, or it is posted
+    bool watched = false;      // a turn comes when the socket is readable
+    bool posted = false;       // a turn comes at once
     bool unread = true;        // the last drain did not come to the end
     bool quiet = true;         // … and found nothing
     bool flush_pending = false;
@@ -108,6 +109,8 @@ void Pump::perform(Commands& commands, std::uint32_t closes_seen) {
 
 void Pump::close() {
     if (!live_) return;
+    while (live_->session->advance()) {
+    }
     live_->session->flush();
     close_connection(*live_->connection);
     live_->closing = true;
@@ -160,6 +163,7 @@ void Pump::take(Incoming&& incoming) {
 }
 
 void Pump::end_turn() {
+    if (live_->session->advance()) live_->unread = true;
     if (live_->quiet) {
         live_->session->flush();
     } else if (live_->session->holds_back()) {
@@ -170,21 +174,23 @@ void Pump::end_turn() {
     wait();
 }
 
+// The socket says nothing about frames that the library has buffered: what is unread is read in a turn of its own.
 void Pump::wait() {
-    if (live_->waiting || !live_->reading()) return;
-    live_->waiting = true;
+    if (!live_->reading()) return;
     if (!live_->unread) return wait_readable();
+    if (std::exchange(live_->posted, true)) return;
     asio::post(context_, [this, life = life_] {
         if (life != life_) return;
-        live_->waiting = false;
+        live_->posted = false;
         read_turn();
     });
 }
 
 void Pump::wait_readable() {
+    if (std::exchange(live_->watched, true)) return;
     live_->socket.async_wait(asio::posix::descriptor_base::wait_read, [this, life = life_](error_code) {
         if (life != life_) return;
-        live_->waiting = false;
+        live_->watched = false;
         read_turn();
     });
 }

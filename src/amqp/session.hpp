@@ -22,6 +22,8 @@ public:
     // May take from `commands`. `closes_seen`: how many PublishChannelClosed of this connection their sender had seen.
     virtual void perform(Commands& commands, std::uint32_t closes_seen) = 0;
     virtual void take(Incoming&& incoming) = 0;
+    // Sends a bounded share of what perform() left to be sent; true: there is more, after the next look at the socket.
+    virtual bool advance() { return false; }
     // Acks are collected; flush() sends them.
     [[nodiscard]] virtual bool holds_back() const { return false; }
     virtual void flush() {}
