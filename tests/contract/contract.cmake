@@ -17,7 +17,9 @@ function(register_contract_rabbitmq)
 endfunction()
 cmake_language(DEFER CALL register_contract_rabbitmq)
 
-file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/sim_stage.cpp)
-if(sources)
-  test_program(contract_model sim SOURCES ${contract_cases} ${sources} LINKS sim)
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/sim_stage.cpp)
+  add_library(sim_stage STATIC ${CMAKE_CURRENT_LIST_DIR}/sim_stage.cpp)  # holds no cases of its own
+  target_link_libraries(sim_stage PUBLIC sim)
+  target_include_directories(sim_stage PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  test_program(contract_model sim SOURCES ${contract_cases} LINKS sim_stage)
 endif()
