@@ -72,6 +72,10 @@ void Audit::acked(const model::Message& message) {
     ++life_of(message).acks;
 }
 
+void Audit::stored_copy(const model::Message& message) {
+    ++life_of(message).copies;
+}
+
 void Audit::confirmed(const model::Message& message) {
     ++life_of(message).paid;
 }
@@ -165,6 +169,10 @@ std::size_t Audit::calls() const {
 
 std::uint32_t Audit::calls(std::uint64_t number) const {
     return lives_.at(number - 1).calls;
+}
+
+std::uint32_t Audit::copies(std::uint64_t number) const {
+    return lives_.at(number - 1).copies;
 }
 
 std::size_t Audit::duplicates() const {

@@ -38,11 +38,13 @@ public:
     [[nodiscard]] std::size_t succeeded() const;  // messages, not calls
     [[nodiscard]] std::size_t calls() const;      // of the consumer, in all
     [[nodiscard]] std::uint32_t calls(std::uint64_t number) const;
-    [[nodiscard]] std::size_t duplicates() const;  // successes beyond the first of a message
+    [[nodiscard]] std::uint32_t copies(std::uint64_t number) const;  // that were ever stored
+    [[nodiscard]] std::size_t duplicates() const;                    // successes beyond the first of a message
     [[nodiscard]] const std::set<model::QueueName>& lots() const { return lots_; }
 
     void settling(const model::Message& message, bool ack) override;
     void acked(const model::Message& message) override;
+    void stored_copy(const model::Message& message) override;
     void confirmed(const model::Message& message) override;
     void may_repeat(const model::Message& message) override;
     void gone(const model::Message& message, std::string_view why) override;
@@ -55,6 +57,7 @@ private:
     struct Life {
         Fate fate;
         std::uint32_t calls = 0;
+        std::uint32_t copies = 0;
         std::uint32_t successes = 0;                    // as the consumer knows
         std::uint32_t paid = 0;                         // successes told to the engine, confirms that reached it
         std::uint32_t acks = 0;                         // that took effect

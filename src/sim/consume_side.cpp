@@ -11,13 +11,14 @@ using ports::Link;
 
 ModelBroker::Channel& ModelBroker::channel_of(const model::Source& source) {
     auto& channel = channels_[source];
-    if (channel.generation == 0) channel.generation = ++generations_[source];
+    if (channel.generation == 0) channel.generation = ++generations_;
     return channel;
 }
 
 void ModelBroker::subscribe(const ports::Subscribe& wish) {
     auto& channel = channel_of(wish.source);
     if (channel.subscription) watch_.wrong("subscribed twice to " + wish.queue.value);
+    if (wish.queue.value.size() > longest_name) return close_source(wish.source, 406, "the name is longer than 255 bytes");
     if (store_.find(wish.queue) == nullptr)
         return close_source(wish.source, 404, "NOT_FOUND - no queue '" + wish.queue.value + "' in vhost '/'");
     channel.subscription = Subscription{wish.queue, wish.prefetch, ++subscriptions_, 0};
@@ -64,8 +65,7 @@ void ModelBroker::settle(const ports::Settle& settle) {
     auto& channel = at->second;
     auto out = channel.unacked.extract(settle.tag.tag);
     if (out.empty()) {
-        watch_.wrong("a delivery was settled that is not out");
-        return close_source(settle.tag.source, 406, "PRECONDITION_FAILED - unknown delivery tag");
+        return watch_.wrong("a delivery was settled that is not out");  // the adapter sends it once
     }
     auto& held = out.mapped();
     if (channel.subscription && channel.subscription->number == held.subscription) --channel.subscription->open;
@@ -84,13 +84,15 @@ void ModelBroker::look_up(const model::QueueName& queue) {
 }
 
 void ModelBroker::declare_for_client(const model::QueueSpec& spec) {
+    if (spec.name.value.size() > longest_name)
+        return tell(Link::consume, ports::Declared{spec.name, false, 406, "the name is longer than 255 bytes"});
     if (store_.declare(spec)) return tell(Link::consume, ports::Declared{spec.name, true, 0, ""});
     const auto why = "PRECONDITION_FAILED - inequivalent arg for queue '" + spec.name.value + "'";
     tell(Link::consume, ports::Declared{spec.name, false, 406, why});
 }
 
 void ModelBroker::deliver_what_is_ready() {
-    if (!reading_ || !running_) return;
+    if (!running_) return;
     for (auto& [source, channel] : channels_) {
         if (!channel.subscription) continue;
         auto* queue = store_.find(channel.subscription->queue);

@@ -2,6 +2,9 @@
 
 #include "sim/model_broker.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 namespace retryd::sim {
@@ -46,8 +49,7 @@ void ModelBroker::login(ports::Link link, std::uint64_t life) {
     if (!running_) return down(link, false, "connect: connection refused");
     if (refusing_) return down(link, true, "ACCESS_REFUSED - login was refused");
     wire.state = Wire::State::up;
-    if (link == ports::Link::consume) reading_ = true;
-    tell(link, ports::LinkUp{link, "3.10.8", 131072});
+    tell(link, ports::LinkUp{link, "3.10.8", frame_max});
     if (link == ports::Link::publish && blocked_) tell(link, ports::Blocked{"low on memory"});
 }
 
@@ -112,6 +114,8 @@ void ModelBroker::forget(ports::Link link) {
         client_channel_ = ++broker_channel_;
         return;
     }
+    reading_ = true;
+    unread_.clear();
     for (auto& [source, channel] : channels_) end_channel(channel);
     channels_.clear();
 }
@@ -138,7 +142,19 @@ void ModelBroker::arrived_at_client(std::vector<ports::BrokerEvent>& events) {
             if (!copy.empty()) watch_.confirmed(*copy.mapped());
         }
     }
-    inbox_.broker_events(events);
+    if (!reading_) {
+        const auto is_delivery = [](const auto& event) { return std::holds_alternative<ports::Delivered>(event); };
+        const auto first = std::stable_partition(events.begin(), events.end(), std::not_fn(is_delivery));
+        std::move(first, events.end(), std::back_inserter(unread_));
+        events.erase(first, events.end());
+    }
+    if (!events.empty()) inbox_.broker_events(events);
+}
+
+void ModelBroker::set_reading(bool reading) {
+    reading_ = reading;
+    if (!reading) return;
+    for (auto& event : std::exchange(unread_, {})) tell(ports::Link::consume, std::move(event));
 }
 
 void ModelBroker::perform(ports::Link link, Sent& sent) {
@@ -154,7 +170,7 @@ void ModelBroker::perform(ports::Link link, Sent& sent) {
         void operator()(const ports::Settle& wish) const { broker.settle(wish); }
         void operator()(const ports::LookUp& wish) const { broker.look_up(wish.queue); }
         void operator()(const ports::Declare& wish) const { broker.declare_for_client(wish.spec); }
-        void operator()(const ports::SetReading& wish) const { broker.reading_ = wish.reading; }
+        void operator()(const ports::SetReading& wish) const { broker.set_reading(wish.reading); }
         void operator()(const ports::PublishCopy& copy) const {
             if (sent.channel == broker.broker_channel_) broker.take_copy(copy);
         }

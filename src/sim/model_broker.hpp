@@ -24,6 +24,9 @@
 
 namespace retryd::sim {
 
+inline constexpr std::size_t longest_name = 255;
+inline constexpr std::uint32_t frame_max = 131072;
+
 class ModelBroker final : public ports::Broker {
 public:
     ModelBroker(VirtualTime& time, Chance chance, ports::Inbox& inbox, Watch& watch);
@@ -49,11 +52,11 @@ public:
     void each_message(const std::function<void(const model::QueueName&, const Stored&)>& visit) const;
 
     // --- faults
-    void cut(ports::Link link);                                   // both directions at once, what is under way is gone
-    void run(bool running);                                       // false: down; nobody connects and nothing expires
-    void refuse_logins(bool refusing) { refusing_ = refusing; }   // answers LinkDown with `refused`
-    void block_publishing(bool blocked);                          // an alarm: copies wait on the wire
-    void limit_body(model::ByteCount most) { max_body_ = most; }  // max_message_size
+    void cut(ports::Link link);                                  // both directions at once, what is under way is gone
+    void run(bool running);                                      // false: down; nobody connects and nothing expires
+    void refuse_logins(bool refusing) { refusing_ = refusing; }  // answers LinkDown with `refused`
+    void block_publishing(bool blocked);                         // an alarm: copies wait on the wire
+    void limit_body(std::optional<model::ByteCount> most) { max_body_ = most; }  // max_message_size
     void close_source(const model::Source& source, std::uint16_t code,
                       const std::string& why);  // by the broker, as for an ack timeout
     void nack_copies_to(const model::QueueName& queue, bool nacking);
@@ -100,6 +103,7 @@ private:
     void login(ports::Link link, std::uint64_t life);
     void arrived_at_broker(ports::Link link, std::vector<Sent>& commands);
     void arrived_at_client(std::vector<ports::BrokerEvent>& events);
+    void set_reading(bool reading);
     void perform(ports::Link link, Sent& sent);
 
     // --- consume link (consume_side.cpp)
@@ -133,12 +137,13 @@ private:
     bool running_ = true;
     bool refusing_ = false;
     bool blocked_ = false;
-    bool reading_ = true;
+    bool reading_ = true;                     // the client's side of SetReading
+    std::vector<ports::BrokerEvent> unread_;  // deliveries that came while it was off
     std::optional<model::ByteCount> max_body_;
     std::optional<Mischief> mischief_;
 
     std::map<model::Source, Channel> channels_;
-    std::map<model::Source, std::uint32_t> generations_;  // over all links, as the client counts them
+    std::uint32_t generations_ = 0;  // channels opened on all links so far
     std::uint64_t subscriptions_ = 0;
     std::uint32_t client_channel_ = 1;  // publish channel as the client knows it, and as the broker does
     std::uint32_t broker_channel_ = 1;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr model::Microseconds store_least{50};
 constexpr model::Microseconds store_most{3'000};
+constexpr std::size_t frame_overhead = 20;  // of a content header's frame, beside the properties
 
 // What a copy must never be, although a broker would take it. Nothing: it is fine.
 std::string mistake_in(const std::string& bytes, const ModelQueue& queue) {
@@ -32,6 +33,9 @@ std::string mistake_in(const std::string& bytes, const ModelQueue& queue) {
 }  // namespace
 
 void ModelBroker::take_copy(const ports::PublishCopy& copy) {
+    const bool fits = copy.properties.size() + frame_overhead <= frame_max && copy.queue.value.size() <= longest_name;
+    if (!fits || !model::read_properties(copy.properties))  // the adapter itself gives these back
+        return tell(Link::publish, ports::Returned{copy.key, 0, "its properties cannot be sent"});
     if (const auto refusal = refusal_of(copy); !refusal.empty()) return close_publish_channel(refusal);
     auto* queue = store_.find(copy.queue);
     const auto mischief = std::exchange(mischief_, std::nullopt);

@@ -41,7 +41,7 @@ TEST_CASE("what goes wrong with a copy on demand goes wrong once") {
 TEST_CASE("a body over the limit closes the publish channel and voids what was unconfirmed on it") {
     Rig rig;
     rig.queue("lane");
-    rig.broker.limit_body({10});
+    rig.broker.limit_body(model::ByteCount{10});
     rig.copy_to("lane", std::string(11, 'x'));
     const auto void_key = rig.copy_to("lane", "after it, on the dead channel");
     rig.time.run_for(10ms);
