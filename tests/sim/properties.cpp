@@ -49,12 +49,26 @@ model::PolicyPtr some_policy(Chance& chance) {
     });
 }
 
+// Where what has not come to rest lies, and what the daemon itself says of it.
+std::string unrest(World& world) {
+    std::string text = "did not come to rest in two hours: " + std::to_string(world.broker().unacked()) + " unacked";
+    for (const auto& name : world.broker().queues())
+        if (world.broker().ready(name) > 0) text += ", " + std::to_string(world.broker().ready(name)) + " in " + name.value;
+    const auto status = world.status();
+    const auto& queue = status.queues[0];
+    text += "; in hand " + std::to_string(queue.in_hand) + ", at the consumer " + std::to_string(queue.in_flight) +
+            ", waiting " + std::to_string(queue.waiting_quick) + ", being copied " + std::to_string(queue.being_copied);
+    for (const auto& stall : queue.stalls) text += ", " + std::string(model::to_text(stall.cause)) + " " + stall.detail;
+    for (const auto& link : status.links)
+        text += ", " + link.name + (link.up ? " up" : " down") + (link.blocked ? " blocked" : "");
+    return text;
+}
+
 // One life of a daemon under a script of faults; what does not add up.
 struct Run {
     std::vector<std::string> complaints;
     std::vector<Fault> faults;
     std::deque<std::string> log;
-    std::size_t gone = 0;
 };
 
 Run run(std::uint64_t seed, bool with_faults) {
@@ -66,7 +80,7 @@ Run run(std::uint64_t seed, bool with_faults) {
     if (with_faults) faults.run_for(10s);
     Run result;
     if (with_faults) world.run_for(10s);
-    if (!world.run_until_settled(2h)) result.complaints.emplace_back("did not come to rest in two hours");
+    if (!world.run_until_settled(2h)) result.complaints.push_back(unrest(world));
     for (auto& complaint : world.complaints()) result.complaints.push_back(std::move(complaint));
     result.faults = faults.happened();
     result.log = world.log();
