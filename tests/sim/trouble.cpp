@@ -197,3 +197,37 @@ TEST_CASE("the wall clock may jump, and no attempt is lost or won by it") {
     CHECK(world.audit().calls() == 150);
     CHECK(world.complaints() == Complaints{});
 }
+
+TEST_CASE("a channel that closes while it is being unsubscribed does not make the timer spin") {
+    World world{orders()};
+    world.start();
+    world.run_for(100ms);
+    world.consumer().go_away(first_queue);
+    world.publish("orders", succeeds());
+    REQUIRE(world.run_until([&] { return !world.status().queues[0].stalls.empty(); }, 1s));
+    world.broker().close_source({first_queue, model::Side::lane}, 406, "PRECONDITION_FAILED");
+    world.run_for(10s);
+    CHECK(world.timer_calls() < 200);
+    world.consumer().come_back(first_queue);
+    REQUIRE(world.run_until_settled(1min));
+    CHECK(world.complaints() == Complaints{});
+}
+
+TEST_CASE("a copy that is returned while nothing can be declared leaves its queue open to the next ones") {
+    const std::uint64_t seed = GENERATE(range(1U, 21U));
+    World world(orders([](auto& queue) {
+                    queue.retry.spread = 1;
+                    queue.retry.jitter = {0};
+                }),
+                seed);
+    world.publish("orders", fails_then_succeeds(1));  // makes the tier
+    world.start();
+    REQUIRE(world.run_until_settled(1min));
+    world.publish("orders", fails_then_succeeds(2));
+    REQUIRE(world.run_until([&] { return world.status().queues[0].being_copied == 1; }, 1s));
+    world.broker().next_copy(ModelBroker::Mischief::give_back_as_unroutable);
+    world.broker().cut(ports::Link::consume);  // who comes first differs from seed to seed
+    REQUIRE(world.run_until_settled(5min));
+    CHECK(world.audit().succeeded() == 2);
+    CHECK(world.complaints() == Complaints{});
+}
