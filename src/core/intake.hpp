@@ -33,6 +33,7 @@ public:
     void closed(model::SteadyTime now, std::uint64_t random);  // the channel, by the broker
     void link_down();                                          // nothing survives
 
+    [[nodiscard]] bool may_declare() const { return may_declare_; }
     [[nodiscard]] bool is_subscribed() const { return state_ == State::subscribed; }
     [[nodiscard]] bool is_missing() const { return missing_; }
     [[nodiscard]] bool is_known() const { return known_; }  // looked up at least once on any link: found or missing

@@ -76,6 +76,7 @@ void serve_the_rest(State& state) {
     connect_where_due(state);
     if (state.drain == State::Drain::no) ask_for_depths(state);
     advance_copies(state);
+    mind_readiness(state);
     advance_drain(state);
 }
 

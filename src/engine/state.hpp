@@ -107,6 +107,7 @@ struct State {
     model::SteadyTime next_depths = model::SteadyTime::max();
     model::Figures figures;
     std::uint64_t last_key = 0;
+    bool ready = false;  // once true it stays
     bool memory_full = false;
     model::SteadyTime memory_full_since{};
 

@@ -79,9 +79,11 @@ void source_answered(State& state, const Question& question, bool there, bool de
     }
     queue.intake_trouble[side] = there ? "" : why;
     state.touch(queue);
-    if (intake.is_missing() && !was_missing)
+    if (intake.is_missing() && !was_missing && !intake.may_declare())
         log(state, model::LogLevel::warn, "queue_missing", {{"queue", question.spec.name.value}, {"why", why}});
-    if (there && was_missing) log(state, model::LogLevel::info, "queue_found", {{"queue", question.spec.name.value}});
+    if (there && was_missing) {
+        log(state, model::LogLevel::info, declaring ? "queue_declared" : "queue_found", {{"queue", question.spec.name.value}});
+    }
 }
 
 Question take_question(State& state) {
@@ -146,6 +148,18 @@ void advance_sources(State& state, QueueState& queue) {
         auto& intake = queue.intake[at(side)];
         if (const auto step = intake.next_step(prefetch, state.now.steady)) take_step(state, queue, side, *step, prefetch);
     }
+}
+
+void mind_readiness(State& state) {
+    if (state.ready) return;
+    const bool links = std::all_of(state.links.begin(), state.links.end(), [](const LinkState& link) { return link.ever_up; });
+    const bool sources = std::all_of(state.queues.begin(), state.queues.end(), [](const QueueState& queue) {
+        return queue.intake[at(Side::work)].is_known() && queue.intake[at(Side::lane)].is_known();
+    });
+    const bool answered = std::none_of(state.questions.begin(), state.questions.end(), [](const Question& question) {
+        return question.purpose == Purpose::lot || question.purpose == Purpose::source;
+    });
+    state.ready = links && sources && answered;
 }
 
 void subscribed(State& state, model::Source source) {

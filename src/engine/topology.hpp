@@ -15,6 +15,10 @@ void ensure_lots(State& state);
 // Lets both sources of the queue take their next step.
 void advance_sources(State& state, QueueState& queue);
 
+// True once, and from then on: both links have been up, work queues are looked up (found or missing), lanes and lots are there
+// or could not be made. Alarms and absences afterwards do not turn it back.
+void mind_readiness(State& state);
+
 void subscribed(State& state, model::Source source);
 void unsubscribed(State& state, model::Source source);
 void subscription_lost(State& state, model::Source source);

@@ -124,19 +124,12 @@ model::LinkView link_view(const State& state, Link which) {
 
 }  // namespace
 
-bool is_ready(const State& state) {
-    const bool seen = std::all_of(state.links.begin(), state.links.end(), [](const LinkState& link) { return link.ever_up; });
-    return seen && std::all_of(state.queues.begin(), state.queues.end(), [](const QueueState& queue) {
-               return queue.intake[0].is_known() && queue.intake[1].is_known();
-           });
-}
-
 model::StatusView status_of(const State& state, const model::Clock& now) {
     model::StatusView view;
     view.version = state.options.version;
     view.policy_hash = state.policy->hash;
     view.broker_version = state.broker_version;
-    view.ready = is_ready(state);
+    view.ready = state.ready;
     view.draining = state.drain != State::Drain::no;
     view.memory_used = state.hand.bytes();
     view.memory_limit = state.policy->memory.value;
