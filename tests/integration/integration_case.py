@@ -6,8 +6,10 @@ import re
 import secrets
 import subprocess
 import tempfile
+import time
 import unittest
 
+from amqp_codec import encode_properties
 from amqp_wire import Wire
 from consumer import Consumer
 from proxy import Proxy
@@ -59,9 +61,21 @@ class IntegrationCase(unittest.TestCase):
         path = None if tcp else str(self.folder / f"app-{secrets.token_hex(2)}.sock")
         return self.entered(Consumer(reply, path))
 
-    def retryd(self, policy, amqp=None, arguments=()):
+    def retryd(self, policy, amqp=None, arguments=(), wait_ready=True):
         """A running daemon. In `policy`, @QUEUE@ stands for self.queue."""
-        return self.entered(Retryd(policy.replace("@QUEUE@", self.queue), amqp, arguments))
+        daemon = Retryd(policy.replace("@QUEUE@", self.queue), amqp, arguments)
+        self.addCleanup(daemon.end)
+        return daemon.start(wait_ready)
+
+    def serve(self, reply, keys="", queue=None, concurrency=4):
+        """A running consumer and a running daemon between it and the queue. `keys`: more keys of the queue, on one line."""
+        app = self.consumer(reply)
+        deliver = f'deliver: {{http: "{app.url}", concurrency: {concurrency}}}'
+        return app, self.retryd(f'queues: {{"{queue or self.queue}": {{{deliver}, {keys}}}}}')
+
+    def send(self, body, queue=None, **properties):
+        """One persistent message into the work queue."""
+        self.wire.publish(queue or self.queue, body, encode_properties(**{"delivery_mode": 2, **properties}))
 
     def proxy(self):
         return self.entered(Proxy(os.environ["RETRYD_TEST_AMQP"]))
@@ -78,3 +92,30 @@ class IntegrationCase(unittest.TestCase):
     def wait_for_lot(self, lot, timeout=15):
         """The first message of the parking lot or the dead letters, taken out of it."""
         return eventually(lambda: self.wire.get(self.own(lot)), timeout, f"a message in {lot}")
+
+    def wait_for_cause(self, daemon, cause, timeout=15):
+        eventually(lambda: cause in daemon.causes(self.queue), timeout, f"the cause {cause}")
+
+    def wait_for_flow(self, daemon, timeout=20):
+        eventually(lambda: daemon.answers("/flowz"), timeout, "/flowz 200")
+
+    def wait_for_requests(self, app, count, timeout=20):
+        eventually(lambda: len(app.requests) >= count, timeout, f"{count} requests at the consumer")
+
+    def wait_for_nothing_left(self, timeout=20):
+        """Every queue of this test is empty, the lots included."""
+        eventually(lambda: not self.messages_left(), timeout, "no message in any queue")
+
+    def messages_left(self):
+        """{queue: messages, unacked ones too} of this test's queues that are not empty."""
+        lines = rabbitmqctl("list_queues", "--no-table-headers", "name", "messages").splitlines()
+        counts = ((name, int(messages)) for name, messages in (line.split() for line in lines))
+        return {name: messages for name, messages in counts if messages and self.queue in name}
+
+    # --- what it asserts
+
+    def assert_no_busy_loop(self, daemon):
+        """A state that lasts costs next to nothing: over some seconds less than a fifth of a core."""
+        begin, used = time.monotonic(), daemon.cpu_seconds()
+        time.sleep(2)
+        self.assertLess((daemon.cpu_seconds() - used) / (time.monotonic() - begin), 0.2)

@@ -8,6 +8,7 @@ import ctypes
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -143,8 +144,23 @@ class Retryd:
     def queue_status(self, queue):
         return next(view for view in self.status()["queues"] if view["name"] == queue)
 
+    def causes(self, queue):
+        """What holds the queue up now."""
+        return [stall["cause"] for stall in self.queue_status(queue)["stalls"]]
+
     def metrics(self):
         """{'retryd_deliveries_total{queue="w",outcome="success"}': 3.0, …}"""
         lines = self.get("/metrics")[1].splitlines()
         pairs = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
         return {name: float(value) for name, _, value in pairs}
+
+    def deliveries(self, queue):
+        """How often each outcome came: {"success": 3, …}, only what came at all."""
+        name = re.compile(r'retryd_deliveries_total\{queue="%s",outcome="(.*)"\}' % re.escape(queue))
+        found = ((name.fullmatch(series), value) for series, value in self.metrics().items())
+        return {match[1]: int(value) for match, value in found if match and value}
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
