@@ -67,7 +67,8 @@ void Intake::subscribed() {
 }
 
 void Intake::unsubscribed() {
-    state_ = State::found;
+    // An answer may cross the broker's closing of the channel, and then says nothing about the queue.
+    if (state_ == State::under_way) state_ = State::found;
 }
 
 void Intake::cancelled(model::SteadyTime now) {

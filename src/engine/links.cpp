@@ -16,6 +16,7 @@ std::string name_of(Link link) {
 
 void consume_link_up(State& state) {
     state.questions.clear();
+    state.copies.declaring_failed();  // whatever was asked for while the link was down was not heard
     ensure_lots(state);
     if (state.memory_full) state.to_consume.emplace_back(ports::SetReading{false});
     state.next_depths = state.now.steady;

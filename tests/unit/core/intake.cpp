@@ -121,3 +121,13 @@ TEST_CASE("after a lost link everything begins anew, at once") {
     CHECK(intake.next() == SteadyTime::max());
     CHECK(intake.next_step(10, start) == Step::look_up);
 }
+
+TEST_CASE("an answer that crosses the closing of the channel changes nothing") {
+    auto intake = subscribed_intake(10);
+    CHECK(intake.next_step(0, start) == Step::unsubscribe);
+    intake.closed(start, 0);
+    intake.unsubscribed();
+    CHECK_FALSE(intake.next_step(0, start));
+    CHECK(intake.next() > start);
+    CHECK(intake.next_step(0, intake.next()) == Step::look_up);
+}
