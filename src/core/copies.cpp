@@ -239,6 +239,11 @@ bool Copies::is_unroutable(DeliveryKey delivery) const {
     return found != copies_.end() && found->second.unroutable;
 }
 
+bool Copies::is_stuck(DeliveryKey delivery) const {
+    const auto found = copies_.find(delivery);
+    return found != copies_.end() && found->second.state == State::stuck;
+}
+
 std::string Copies::trouble(DeliveryKey delivery) const {
     const auto found = copies_.find(delivery);
     return found == copies_.end() ? std::string{} : found->second.trouble;

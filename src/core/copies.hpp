@@ -73,6 +73,8 @@ public:
     [[nodiscard]] bool is_late() const { return renewing_; }  // a confirm did not come in time, the link is being renewed
     // The copy can't be placed: its queue is not there and can't be made, or it closes the channel.
     [[nodiscard]] bool is_unroutable(model::DeliveryKey delivery) const;
+    // … and will not be tried again.
+    [[nodiscard]] bool is_stuck(model::DeliveryKey delivery) const;
     // Why, for those that closed the channel; empty for the others.
     [[nodiscard]] std::string trouble(model::DeliveryKey delivery) const;
 

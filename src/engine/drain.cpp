@@ -19,12 +19,21 @@ model::Milliseconds time_to_drain(const State& state) {
     return longest + beyond_timeout;
 }
 
+// What is stuck would be waited for in vain.
+bool copies_are_settled(const State& state) {
+    return std::all_of(state.hand.all().begin(), state.hand.all().end(), [&](const auto& one) {
+        return one.second.state != Held::State::copying || state.copies.is_stuck(one.first);
+    });
+}
+
 bool is_quiet(const State& state) {
     const bool up = state.link(Link::consume).reconnect.is_up();
-    return std::all_of(state.queues.begin(), state.queues.end(), [up](const QueueState& queue) {
-        const bool silent = !up || (queue.intake[0].is_quiet() && queue.intake[1].is_quiet());
-        return queue.in_flight == 0 && queue.copying == 0 && silent;
-    });
+    return std::all_of(state.queues.begin(), state.queues.end(),
+                       [up](const QueueState& queue) {
+                           const bool silent = !up || (queue.intake[0].is_quiet() && queue.intake[1].is_quiet());
+                           return queue.in_flight == 0 && silent;
+                       }) &&
+           copies_are_settled(state);
 }
 
 void return_the_rest(State& state) {

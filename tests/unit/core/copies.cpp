@@ -176,6 +176,7 @@ TEST_CASE("the copy that closes the channel is found and stays, the others go") 
     }
     CHECK(done == std::set<std::uint64_t>{1, 2, 4, 5});
     CHECK(bench.copies.is_unroutable({3}));
+    CHECK(bench.copies.is_stuck({3}));
     CHECK(bench.copies.trouble({3}) == "406 message too big");
     bench.now += 1h;
     CHECK(bench.advance().publish.empty());
@@ -191,6 +192,7 @@ TEST_CASE("a copy that takes the link down three times when it is alone is stuck
         CHECK(bench.advance().publish.size() == (i < 2 ? 1U : 0U));
     }
     CHECK(bench.copies.is_unroutable({1}));
+    CHECK(bench.copies.is_stuck({1}));
 }
 
 TEST_CASE("a copy whose original comes again anyway is forgotten, unless it is on its way") {
