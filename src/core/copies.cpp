@@ -150,7 +150,9 @@ void Copies::declared(const model::QueueName& queue, bool exists, SteadyTime now
 
 void Copies::declaring_failed() {
     for (auto& [name, target] : targets_) {
-        if (target.belief == Belief::declaring) target.belief = Belief::unknown;
+        if (target.belief != Belief::declaring) continue;
+        target.belief = Belief::unknown;
+        to_declare_.push_back(name);
     }
 }
 
@@ -162,6 +164,7 @@ void Copies::enqueue(DeliveryKey delivery, Copy& copy) {
     } else {
         copy.state = State::undeclared;
         target.waiting.push_back(delivery);
+        if (target.belief == Belief::unknown) to_declare_.push_back(copy.target);
     }
 }
 
@@ -188,8 +191,9 @@ void Copies::advance(SteadyTime now, CopyActions& out) {
 }
 
 void Copies::ask_for_declarations(CopyActions& out) {
-    for (auto& [name, target] : targets_) {
-        if (target.belief != Belief::unknown || target.waiting.empty()) continue;
+    for (const auto& name : std::exchange(to_declare_, {})) {
+        auto& target = targets_.at(name);
+        if (target.belief != Belief::unknown) continue;
         target.belief = Belief::declaring;
         out.declare.push_back(target.spec);
     }

@@ -123,6 +123,7 @@ private:
     std::deque<model::DeliveryKey> suspects_;  // go one at a time, before all others
     std::multimap<model::SteadyTime, model::DeliveryKey> pausing_;
     std::map<model::QueueName, Target> targets_;
+    std::vector<model::QueueName> to_declare_;
 };
 
 }  // namespace retryd::core

@@ -131,10 +131,10 @@ void settle(State& state, Held& held) {
     let_go(state, held);
 }
 
-void orphan_all(State& state, model::Source source) {
+void orphan(State& state, std::optional<model::Source> source) {
     std::vector<model::DeliveryKey> gone;
     for (auto& [key, held] : state.hand.all()) {
-        if (held.tag.source != source) continue;
+        if (source && held.tag.source != *source) continue;
         held.orphan = true;
         const bool on_its_way =
             held.state == Held::State::at_consumer || (held.state == Held::State::copying && !state.copies.forget(key));

@@ -6,8 +6,8 @@
 namespace retryd::engine {
 
 void arrived(State& state, ports::Delivered&& delivered);
-// Every tag of the source is dead: what can be forgotten is, the rest is marked as orphaned.
-void orphan_all(State& state, model::Source source);
+// Every tag of the source, or of all sources, is dead: what can be forgotten is, the rest is marked as orphaned.
+void orphan(State& state, std::optional<model::Source> source);
 // Acks it and lets it go. An orphan is only let go.
 void settle(State& state, Held& held);
 // Lets it go without a word to the broker.

@@ -31,10 +31,10 @@ void consume_link_down(State& state) {
         for (auto side : {model::Side::work, model::Side::lane}) {
             queue.intake[at(side)].link_down();
             queue.ack_timeout[at(side)] = false;
-            orphan_all(state, {queue.id, side});
         }
         state.touch(queue);
     }
+    orphan(state, std::nullopt);
 }
 
 }  // namespace

@@ -80,10 +80,6 @@ struct Question {
     model::QueueSpec spec;  // lot, target: declared where missing
 };
 
-struct Depth {
-    std::uint64_t messages = 0;
-};
-
 struct State {
     State(model::PolicyPtr its_policy, Ports its_ports, Options its_options, const model::Clock& clock);
 
@@ -102,8 +98,8 @@ struct State {
     std::string blocked_why;
     model::SteadyTime blocked_since{};
     std::uint32_t frame_max = 131072;
-    std::deque<Question> questions;  // asked on the consume link, not answered yet
-    std::map<model::QueueName, Depth> depths;
+    std::deque<Question> questions;                    // asked on the consume link, not answered yet
+    std::map<model::QueueName, std::uint64_t> depths;  // messages, as the broker last said
     model::SteadyTime next_depths = model::SteadyTime::max();
     model::Figures figures;
     std::uint64_t last_key = 0;

@@ -101,7 +101,11 @@ void ask(State& state, Question question) {
 
 void looked_up(State& state, const ports::LookedUp& answer) {
     const auto question = take_question(state);
-    if (answer.found) state.depths[answer.queue] = {answer.messages};
+    if (answer.found) {
+        state.depths[answer.queue] = answer.messages;
+    } else {
+        state.depths.erase(answer.queue);
+    }
     switch (question.purpose) {
         case Purpose::depth: return;
         case Purpose::source:
@@ -189,7 +193,7 @@ void source_closed(State& state, const ports::SourceClosed& closed) {
     queue.intake[side].closed(state.now.steady, state.chance());
     queue.intake_trouble[side] = trouble_text(closed.code, closed.why);
     queue.ack_timeout[side] = closed.why.find("timeout") != std::string::npos;
-    orphan_all(state, closed.source);
+    orphan(state, closed.source);
     log(state, model::LogLevel::warn, "channel_closed",
         {{"queue", source_name(queue, closed.source.side).value}, {"why", queue.intake_trouble[side]}});
     state.touch(queue);

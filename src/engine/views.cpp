@@ -50,31 +50,44 @@ void add_sources(const QueueState& queue, const model::Clock& now, std::vector<m
     }
 }
 
-void add_copies(const State& state, const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
-    std::uint32_t unroutable = 0;
-    std::string detail;
-    auto since = now.steady;
+// Copies that can't be placed, for each queue: one pass over the hand serves all of them.
+struct Unroutable {
+    std::uint32_t copies = 0;
+    std::string example;
+    model::SteadyTime since = model::SteadyTime::max();
+};
+std::vector<Unroutable> unroutable_copies(const State& state) {
+    std::vector<Unroutable> found(state.queues.size());
     for (const auto& [key, held] : state.hand.all()) {
-        if (held.queue() != queue.id || held.state != Held::State::copying || !state.copies.is_unroutable(key)) continue;
-        ++unroutable;
-        since = std::min(since, held.since);
-        detail = state.copies.target(key).value + " " + state.copies.trouble(key);
+        if (held.state != Held::State::copying || !state.copies.is_unroutable(key)) continue;
+        auto& queue = found[held.queue().value];
+        ++queue.copies;
+        queue.since = std::min(queue.since, held.since);
+        queue.example = state.copies.target(key).value;
+        if (const auto why = state.copies.trouble(key); !why.empty()) queue.example += ": " + why;
     }
-    if (unroutable > 0)
-        stalls.push_back({Cause::unroutable, std::to_string(unroutable) + " copies can't be placed, one for " + detail,
-                          between(since, now.steady)});
+    return found;
+}
+
+void add_copies(const State& state, const Unroutable& unroutable, const model::Clock& now,
+                std::vector<model::StallView>& stalls) {
+    if (unroutable.copies > 0)
+        stalls.push_back({Cause::unroutable,
+                          std::to_string(unroutable.copies) + " copies can't be placed, one for " + unroutable.example,
+                          between(unroutable.since, now.steady)});
     if (state.copies.is_late())
         stalls.push_back({Cause::confirm_late, "no confirm in time, the link is renewed", Milliseconds{0}});
 }
 
-std::vector<model::StallView> stalls_of(const State& state, const QueueState& queue, const model::Clock& now) {
+std::vector<model::StallView> stalls_of(const State& state, const QueueState& queue, const Unroutable& unroutable,
+                                        const model::Clock& now) {
     std::vector<model::StallView> stalls;
     if (state.drain != State::Drain::no)
         stalls.push_back({Cause::draining, "stopping", between(state.drain_since, now.steady)});
     add_links(state, now, stalls);
     add_consumer(queue, now, stalls);
     add_sources(queue, now, stalls);
-    add_copies(state, queue, now, stalls);
+    add_copies(state, unroutable, now, stalls);
     if (state.memory_full)
         stalls.push_back({Cause::memory, std::to_string(state.hand.bytes()) + " bytes in hand",
                           between(state.memory_full_since, now.steady)});
@@ -85,7 +98,7 @@ std::vector<model::DepthView> depths_of(const State& state, const QueueState& qu
     std::vector<model::DepthView> depths;
     const auto add = [&](const model::QueueName& name, std::string kind, std::string tier) {
         const auto known = state.depths.find(name);
-        if (known != state.depths.end()) depths.push_back({name, std::move(kind), std::move(tier), known->second.messages});
+        if (known != state.depths.end()) depths.push_back({name, std::move(kind), std::move(tier), known->second});
     };
     add(queue.policy.name, "work", "");
     add(queue.policy.lane, "lane", "");
@@ -95,11 +108,11 @@ std::vector<model::DepthView> depths_of(const State& state, const QueueState& qu
     return depths;
 }
 
-model::QueueView view_of(const State& state, const QueueState& queue, const model::Clock& now) {
+model::QueueView view_of(const State& state, const QueueState& queue, const Unroutable& unroutable, const model::Clock& now) {
     model::QueueView view;
     view.name = queue.policy.name;
     view.consumer = consumer_of(queue.policy.deliver.http);
-    view.stalls = stalls_of(state, queue, now);
+    view.stalls = stalls_of(state, queue, unroutable, now);
     view.state = view.stalls.empty() ? "flowing" : std::string(model::to_text(view.stalls.front().cause));
     view.in_hand = queue.in_hand;
     view.in_flight = queue.in_flight;
@@ -134,7 +147,8 @@ model::StatusView status_of(const State& state, const model::Clock& now) {
     view.memory_used = state.hand.bytes();
     view.memory_limit = state.policy->memory.value;
     for (const auto which : {Link::consume, Link::publish}) view.links.push_back(link_view(state, which));
-    for (const auto& queue : state.queues) view.queues.push_back(view_of(state, queue, now));
+    const auto unroutable = unroutable_copies(state);
+    for (const auto& queue : state.queues) view.queues.push_back(view_of(state, queue, unroutable[queue.id.value], now));
     return view;
 }
 
