@@ -12,7 +12,7 @@ set_tests_properties(broker.start PROPERTIES FIXTURES_SETUP broker TIMEOUT 150)
 set_tests_properties(broker.stop PROPERTIES FIXTURES_CLEANUP broker TIMEOUT 60)
 
 # integration_test(test_x.py [ALONE] [TIMEOUT seconds]): the unittest module as the ctest integration.x.
-# ALONE: it disturbs the broker or measures times, so nothing runs beside it.
+# ALONE: it disturbs the broker or measures times, so nothing runs beside it; the modules whose names end in _alone.
 function(integration_test file)
   cmake_parse_arguments(ARG "ALONE" "TIMEOUT" "" ${ARGN})
   if(NOT ARG_TIMEOUT)

@@ -45,6 +45,7 @@ class IntegrationCase(unittest.TestCase):
         name = re.sub(r"\W+", "-", self._testMethodName.removeprefix("test_"))[:40]
         self.queue = f"{name}.{self.token}"
         self.wire = self.entered(Wire())
+        self.daemons = []
         folder = self.entered(tempfile.TemporaryDirectory(prefix="retryd-test-"))
         self.folder = pathlib.Path(folder)
 
@@ -65,6 +66,7 @@ class IntegrationCase(unittest.TestCase):
         """A running daemon. In `policy`, @QUEUE@ stands for self.queue."""
         daemon = Retryd(policy.replace("@QUEUE@", self.queue), amqp, arguments)
         self.addCleanup(daemon.end)
+        self.daemons.append(daemon)
         return daemon.start(wait_ready)
 
     def serve(self, reply, keys="", queue=None, concurrency=4):
@@ -102,15 +104,22 @@ class IntegrationCase(unittest.TestCase):
     def wait_for_requests(self, app, count, timeout=20):
         eventually(lambda: len(app.requests) >= count, timeout, f"{count} requests at the consumer")
 
-    def wait_for_nothing_left(self, timeout=20):
-        """Every queue of this test is empty, the lots included."""
-        eventually(lambda: not self.messages_left(), timeout, "no message in any queue")
+    def wait_for_nothing_left(self, timeout=20, lots=()):
+        """Every queue of this test is empty, but for the lots named, and no daemon has anything in hand."""
+        kept = {self.own(lot) for lot in lots}
+        eventually(lambda: self.nothing_left(kept) and self.nothing_left(kept), timeout, "no message in any queue", every=0.1)
 
-    def messages_left(self):
-        """{queue: messages, unacked ones too} of this test's queues that are not empty."""
-        lines = rabbitmqctl("list_queues", "--no-table-headers", "name", "messages").splitlines()
-        counts = ((name, int(messages)) for name, messages in (line.split() for line in lines))
-        return {name: messages for name, messages in counts if messages and self.queue in name}
+    def nothing_left(self, kept):
+        """What is on its way from one place to the next while they are asked shows in the figures."""
+        before = self.in_hands()
+        names = [name for name in rabbitmqctl("list_queues", "--no-table-headers", "name").split() if self.queue in name]
+        waiting = [name for name in sorted(names, key=lambda name: "lane" in name or name == self.queue) if self.wire.depth(name)]
+        return before == self.in_hands() and not any(held for held, _ in before) and set(waiting) <= kept
+
+    def in_hands(self):
+        """What each running daemon holds of this test's queue, and what it has had answered."""
+        running = [daemon for daemon in self.daemons if daemon.process]
+        return [(daemon.queue_status(self.queue)["in_hand"], daemon.deliveries(self.queue)) for daemon in running]
 
     # --- what it asserts
 

@@ -7,12 +7,16 @@
         proxy.cut()                     # all connections, now
         proxy.half_open()               # the broker's side is gone, the client is not told
         proxy.refuse(); proxy.accept()  # new connections
+    proxy.swallow_confirm()         # the next confirm never reaches the client
 """
 
 import asyncio
+import re
 import urllib.parse
 
 from loop_thread import LoopThread
+
+CONFIRM = re.compile(rb"\x01..\0\0\0\x0d\0\x3c\0\x50.{9}\xce", re.DOTALL)  # a frame with basic.ack
 
 
 class Direction:
@@ -21,6 +25,7 @@ class Direction:
     def __init__(self):
         self.passed = 0
         self.cut_at = None
+        self.swallowing = False
         self.open = asyncio.Event()
         self.open.set()
 
@@ -29,6 +34,14 @@ class Direction:
         if self.cut_at is None or self.passed + size < self.cut_at:
             return None
         return self.cut_at - self.passed
+
+    def swallow(self, data):
+        """Takes the first confirm out, when that is asked for and it lies whole in these bytes."""
+        if not self.swallowing:
+            return data
+        rest = CONFIRM.sub(b"", data, count=1)
+        self.swallowing = len(rest) == len(data)
+        return rest
 
 
 class Pair:
@@ -55,6 +68,7 @@ class Pair:
     async def copy(self, source, target, way):
         while data := await self.read(source):
             await way.open.wait()
+            data = way.swallow(data)
             keep = way.cut_inside(len(data))
             if keep is not None:
                 way.cut_at = None
@@ -146,6 +160,12 @@ class Proxy:
         for pair in self.pairs:
             pair.mute = True
             pair.broker[1].transport.abort()
+
+    def swallow_confirm(self):
+        self.thread.call(setattr, self.ways["down"], "swallowing", True)
+
+    def has_swallowed(self):
+        return not self.ways["down"].swallowing
 
     def refuse(self):
         self.refusing = True
