@@ -45,9 +45,8 @@ Properties safe_properties(Properties properties) {
 void divide_headers(std::string_view table, TableWriter& in_place, TableWriter& set_aside) {
     const auto headers = read_table(table);
     if (!headers) return set_aside.add_bytes(headers_entry, table);
-    TableWriter moved;
-    for (const HeaderView& header : *headers) (must_move(header.name) ? moved : in_place).add(header.name, header.value);
-    set_aside.add_table(headers_entry, moved.bytes());
+    set_aside.add(headers_entry, {'t', std::string_view("\1", 1)});
+    for (const HeaderView& header : *headers) (must_move(header.name) ? set_aside : in_place).add(header.name, header.value);
 }
 
 std::optional<std::string_view> short_string(const std::vector<HeaderView>& headers, std::string_view name) {
@@ -75,12 +74,14 @@ std::string own_headers(const std::vector<HeaderView>& headers) {
 
 // The original's table; nothing where it had none.
 std::optional<std::string> restored_headers(std::string in_place, const std::vector<HeaderView>& noted) {
-    const HeaderView* moved = find_header(noted, headers_entry);
-    const auto bytes = moved == nullptr ? std::nullopt : content(moved->value);
-    if (!bytes) return std::nullopt;
-    if (moved->value.type == 'x') return std::string(*bytes);
-    if (moved->value.type == 'F' && read_table(*bytes)) in_place += *bytes;
-    return in_place;
+    const HeaderView* table = find_header(noted, headers_entry);
+    if (table == nullptr) return std::nullopt;
+    if (table->value.type == 'x') return std::string(content(table->value).value_or(std::string_view{}));
+    TableWriter moved;
+    for (const HeaderView& entry : noted) {
+        if (must_move(entry.name)) moved.add(entry.name, entry.value);
+    }
+    return std::move(in_place) + moved.bytes();
 }
 
 std::optional<std::vector<HeaderView>> noted_entries(const std::vector<HeaderView>& headers) {

@@ -1,9 +1,10 @@
 #pragma once
 // What a copy cannot carry in its own place, moved into one table header `retryd-original` and put back on return.
 //
-// Its entries: `user-id`, `expiration`, `reply-to`, `delivery-mode`, each only where the original had it; `expires-ms`, the
-// end of the message's own life; `headers`, there only where the original had a header table: a table of the headers
-// that were moved, under their own names, or a byte string, the whole table of an original whose table cannot be read.
+// Its entries: `user-id`, `expiration`, `reply-to`, `delivery-mode`, each only where the original had it; the headers that
+// were moved, under their own names (CC, BCC, x-death and its kin, foreign retryd-*: none of them is called like a
+// property); `expires-ms`, the end of the message's own life; `headers`, there only where the original had a header table:
+// true, or the whole table as a byte string where it cannot be read.
 
 #include "model/header_table.hpp"
 #include "model/properties.hpp"

@@ -28,19 +28,24 @@ def always_fails(_request):
     return 503
 
 
-def noted_in(copy):
-    """What a copy says was set aside: {name: (letter, raw)}."""
+def noted_entries(copy):
+    """What a copy says was set aside: (name, letter, raw), as written."""
     tables = [raw for name, _, raw in copy.table if name == b"retryd-original"]
-    return {name.decode(): (letter, raw) for name, letter, raw in decode_table(tables[0])}
+    return decode_table(tables[0])
+
+
+def noted_in(copy):
+    """The same by name: {name: (letter, raw)}."""
+    return {name.decode(): (letter, raw) for name, letter, raw in noted_entries(copy)}
 
 
 def original_headers(copy):
     """The header table of the original, sorted (the broker sorts it on a hop); nothing where it had none."""
-    noted = noted_in(copy)
-    if "headers" not in noted:
+    if "headers" not in noted_in(copy):
         return None
     in_place = [entry for entry in copy.table if not entry[0].decode(errors="replace").startswith(EXPLAINED)]
-    return sorted(in_place + decode_table(noted["headers"][1]))
+    moved = [entry for entry in noted_entries(copy) if entry[0] in (b"CC", b"BCC") or entry[0].startswith((b"x-", b"retryd-"))]
+    return sorted(in_place + moved)
 
 
 def other_properties(properties):
