@@ -3,6 +3,8 @@
 #include "engine/arrivals.hpp"
 #include "engine/topology.hpp"
 
+#include <algorithm>
+
 namespace retryd::engine {
 
 using core::Verdict;
@@ -12,8 +14,11 @@ namespace {
 
 // Class, weight and body size before the properties, and the frame round it all.
 constexpr std::size_t header_frame_overhead = 12 + 8;
-// What the broker may add to the headers on the hop through a tier (x-death and its kin), with room to spare.
-constexpr std::size_t hop_headroom = 4096;
+// What the broker may add to the headers on the hop through a tier (x-death and its kin), with room to spare where frames
+// have it: of the smallest, 4 KiB, it would leave nothing.
+std::size_t hop_headroom(const State& state) {
+    return std::min<std::size_t>(4096, state.frame_max / 4);
+}
 
 const model::QueueName& lot_for(const model::QueuePolicy& policy, model::Reason reason) {
     switch (reason) {
@@ -65,7 +70,7 @@ Verdict write(State& state, Held& held, const model::QueuePolicy& policy, Verdic
         return model::write_copy(held.record, entry_for(state, verdict, judgement), policy, host, RecordSize::full);
     };
     held.copy_properties = full();
-    if (verdict.kind != Verdict::Kind::lot && !fits(state, held.copy_properties, hop_headroom)) {
+    if (verdict.kind != Verdict::Kind::lot && !fits(state, held.copy_properties, hop_headroom(state))) {
         log(state, model::LogLevel::warn, "headers_too_large",
             {{"queue", policy.name.value}, {"id", held.record.id}, {"bytes", std::to_string(held.copy_properties.size())}});
         verdict.kind = Verdict::Kind::lot;

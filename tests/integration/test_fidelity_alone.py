@@ -3,7 +3,7 @@
 import contextlib
 import re
 
-from amqp_codec import encode_properties, plain
+from amqp_codec import encode_properties, plain, text
 from amqp_wire import Wire
 from fidelity_case import FidelityCase, always_fails, failing, noted_in
 from integration_case import rabbitmqctl
@@ -11,15 +11,14 @@ from retryd import eventually
 
 
 @contextlib.contextmanager
-def body_limit(size):
-    """The largest body that the broker takes on channels opened from now on."""
-    setting = "application:set_env(rabbit,max_message_size,{0}), persistent_term:put(max_message_size,{0})."
-    before = int(re.sub(r"\D", "", rabbitmqctl("eval", "application:get_env(rabbit,max_message_size).")))
-    rabbitmqctl("eval", setting.format(size))
+def broker_setting(name, value):
+    """A number among the broker's settings, for what connects from now on."""
+    before = re.sub(r"\D", "", rabbitmqctl("eval", f"application:get_env(rabbit,{name})."))
+    rabbitmqctl("eval", f"application:set_env(rabbit,{name},{value}), persistent_term:put({name},{value}).")
     try:
         yield
     finally:
-        rabbitmqctl("eval", setting.format(before))
+        rabbitmqctl("eval", f"application:set_env(rabbit,{name},{before}), persistent_term:put({name},{before}).")
 
 
 class FidelityAlone(FidelityCase):
@@ -69,7 +68,7 @@ class FidelityAlone(FidelityCase):
         big, normal = b"b" * 2000, [b"normal %d" % n for n in range(10)]
         self.wire.publish_all(self.queue, [(encode_properties(delivery_mode=2), body) for body in [big, *normal]])
         app = self.consumer(failing(1))
-        with body_limit(1000):
+        with broker_setting("max_message_size", 1000):
             daemon = self.daemon(app)
             eventually(lambda: "unroutable" in self.stalls(daemon), what="the cause unroutable")
             self.wire.publish(self.queue, b"later")
@@ -87,3 +86,12 @@ class FidelityAlone(FidelityCase):
 
     def bodies_of(self, app, attempt):
         return sorted(request.body for request in list(app.requests) if request.attempt == attempt)
+
+    def test_frames_of_the_smallest_size_carry_every_attempt(self):
+        for size in (4096, 8192):
+            with self.subTest(size), broker_setting("frame_max", size):
+                self.queue = f"{size}.{self.queue}"
+                body = bytes(range(256)) * 100
+                copy, requests, _ = self.park(encode_properties(message_id="m", headers=[text("own", "1")]), body)
+                self.assertEqual([request.body for request in requests], [body] * 3)
+                self.assertEqual(copy.headers["retryd-attempts"], 3)

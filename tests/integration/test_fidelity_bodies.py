@@ -72,6 +72,16 @@ class Bodies(FidelityCase):
         self.assertEqual([request.body for request in app.requests], [b"small"])
         self.wait_until_settled(daemon)
 
+    def test_max_body_is_the_largest_that_is_delivered(self):
+        self.declare_work_queue()
+        app = self.consumer()
+        self.retryd(f'max_body: 1KiB\nqueues: {{"@QUEUE@": {{deliver: {{http: "{app.url}"}}, to: {{permanent: parked}}}}}}')
+        for size in (1023, 1024, 1025):
+            self.wire.publish(self.queue, body_of(size))
+        self.assertEqual(self.wait_for_lot("parked").body, body_of(1025))
+        self.wait_for_requests(app, 2)
+        self.assertEqual(sorted(len(request.body) for request in app.requests), [1023, 1024])
+
     def test_headers_as_large_as_a_frame_are_retried_or_parked_and_disturb_nobody(self):
         self.declare_work_queue()
         app = self.consumer(failing(1))
