@@ -91,11 +91,13 @@ model::Result<void> Connection::log_in(const model::BrokerAddress& address, cons
         &introduced, AMQP_SASL_METHOD_PLAIN, address.user.c_str(), address.password.c_str());
     if (reply.reply_type != AMQP_RESPONSE_NORMAL) return login_problem(reply);
     broker_version_ = server_version(state_.get());
+    frame_max_ = static_cast<std::uint32_t>(amqp_get_frame_max(state_.get()));
     return {};
 }
 
-std::uint32_t Connection::frame_max() const {
-    return static_cast<std::uint32_t>(amqp_get_frame_max(state_.get()));
+void Connection::read_larger_frames() {
+    check(amqp_tune_connection(state_.get(), amqp_get_channel_max(state_.get()), 2 * amqp_get_frame_max(state_.get()),
+                               amqp_get_heartbeat(state_.get())));
 }
 
 ChannelNumber Connection::channel_max() const {

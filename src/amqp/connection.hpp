@@ -34,9 +34,13 @@ public:
                                                                          const Introduction& introduction, Exit& exit);
 
     [[nodiscard]] const std::string& broker_version() const { return broker_version_; }  // "3.10.8"; empty: not said
-    [[nodiscard]] std::uint32_t frame_max() const;                                       // bytes, negotiated
+    [[nodiscard]] std::uint32_t frame_max() const { return frame_max_; }                 // bytes, negotiated
     [[nodiscard]] ChannelNumber channel_max() const;
     [[nodiscard]] std::chrono::seconds heartbeat() const;
+    // From now on frames of twice the negotiated size are read: the broker sends a message's headers in one frame, and what
+    // it adds to them itself (x-delivery-count, x-death) may make it larger. Right after open(), and only where nothing but
+    // methods is sent: the library would make its own frames larger too.
+    void read_larger_frames();
     // To wait on: the library may close its own descriptor at any time.
     [[nodiscard]] Descriptor duplicate() const;
 
@@ -66,6 +70,7 @@ private:
 
     std::unique_ptr<amqp_connection_state_t_, Destroy> state_;
     std::string broker_version_;
+    std::uint32_t frame_max_ = 0;
     std::string trouble_;
 };
 

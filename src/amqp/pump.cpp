@@ -90,6 +90,7 @@ void Pump::connect(std::size_t address) {
     live_ = std::make_unique<Live>(context_, std::move(*connection));
     Connection& opened = *live_->connection;
     if (link_ == ports::Link::consume) {
+        opened.read_larger_frames();
         live_->session = std::make_unique<ConsumeSession>(opened, events_, names_given_);
     } else {
         live_->session = std::make_unique<PublishSession>(opened, events_);

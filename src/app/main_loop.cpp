@@ -37,6 +37,21 @@ void MainLoop::probed(model::QueueId queue, const std::string& trouble) {
     after_each_();
 }
 
+void MainLoop::credit_changed(model::QueueId queue) {
+    engine_->credit_changed(queue, clock_now());
+    after_each_();
+}
+
+void MainLoop::consumer_gone(model::QueueId queue, const std::string& why) {
+    engine_->consumer_gone(queue, why, clock_now());
+    after_each_();
+}
+
+void MainLoop::extended(model::DeliveryKey key, model::Milliseconds more) {
+    engine_->extended(key, more, clock_now());
+    after_each_();
+}
+
 model::StatusView MainLoop::status() const {
     return engine_->status(clock_now());
 }

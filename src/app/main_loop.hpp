@@ -27,6 +27,9 @@ public:
     void broker_events(std::vector<ports::BrokerEvent>& events) override;
     void replied(model::DeliveryKey key, model::Reply&& reply) override;
     void probed(model::QueueId queue, const std::string& trouble) override;
+    void credit_changed(model::QueueId queue) override;
+    void consumer_gone(model::QueueId queue, const std::string& why) override;
+    void extended(model::DeliveryKey key, model::Milliseconds more) override;
 
     [[nodiscard]] model::StatusView status() const override;
     [[nodiscard]] const model::Figures& figures() const override;

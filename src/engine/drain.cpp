@@ -72,6 +72,7 @@ void begin_drain(State& state) {
     state.drain_since = state.now.steady;
     state.drain_deadline = state.now.steady + time_to_drain(state);
     log(state, model::LogLevel::info, "draining", {});
+    state.ports.consumer.drain();
     for (auto& queue : state.queues) state.touch(queue);
 }
 

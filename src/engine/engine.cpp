@@ -139,6 +139,27 @@ void Engine::probed(model::QueueId queue, const std::string& trouble, const mode
     turn(state);
 }
 
+void Engine::credit_changed(model::QueueId queue, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    state.touch(state.queue(queue));
+    turn(state);
+}
+
+void Engine::consumer_gone(model::QueueId queue, const std::string& why, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    engine::consumer_gone(state, state.queue(queue), why);
+    turn(state);
+}
+
+void Engine::extended(model::DeliveryKey key, model::Milliseconds more, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    extend(state, key, more);
+    turn(state);
+}
+
 void Engine::timer_due(const model::Clock& now) {
     auto& state = *parts_->state;
     state.now = now;

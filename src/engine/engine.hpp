@@ -48,6 +48,9 @@ public:
     void broker_events(std::vector<ports::BrokerEvent>& events, const model::Clock& now);  // clears `events`
     void replied(model::DeliveryKey key, model::Reply&& reply, const model::Clock& now);
     void probed(model::QueueId queue, const std::string& trouble, const model::Clock& now);
+    void credit_changed(model::QueueId queue, const model::Clock& now);
+    void consumer_gone(model::QueueId queue, const std::string& why, const model::Clock& now);
+    void extended(model::DeliveryKey key, model::Milliseconds more, const model::Clock& now);
     void timer_due(const model::Clock& now);
     void drain(const model::Clock& now);
 

@@ -55,11 +55,18 @@ void hand_over(State& state, QueueState& queue, Held& held) {
     held.state = Held::State::at_consumer;
     held.since = state.now.steady;
     held.until = state.now.steady + queue.policy.deliver.timeout;
-    queue.deadlines.emplace_back(held.until, held.key);
+    queue.deadlines.emplace(held.until, held.key);
     ++queue.in_flight;
     if (held.side() == Side::lane) ++queue.lane_in_flight;
     ++queue.turn;
     state.ports.consumer.deliver(delivery_for(state, queue, held));
+}
+
+// How many deliveries may be at the consumer at once: what the policy, the consumer's condition and its own credit allow.
+std::uint32_t free_slots(const State& state, const QueueState& queue) {
+    const auto permits = queue.watch.permits(queue.policy.deliver.concurrency);
+    const auto credit = state.ports.consumer.credit(queue.id);
+    return credit ? std::min(permits, queue.in_flight + *credit) : permits;
 }
 
 void wake_waiting(State& state, QueueState& queue) {
@@ -73,18 +80,18 @@ void wake_waiting(State& state, QueueState& queue) {
 // The first deadline of a delivery that is still at the consumer.
 SteadyTime next_deadline(State& state, QueueState& queue) {
     while (!queue.deadlines.empty()) {
-        const auto [when, key] = queue.deadlines.front();
+        const auto [when, key] = *queue.deadlines.begin();
         const auto* held = state.hand.find(key);
         if (held != nullptr && held->state == Held::State::at_consumer && held->until == when) return when;
-        queue.deadlines.pop_front();
+        queue.deadlines.erase(queue.deadlines.begin());
     }
     return SteadyTime::max();
 }
 
 void time_out(State& state, QueueState& queue) {
     while (next_deadline(state, queue) <= state.now.steady) {
-        auto* held = state.hand.find(queue.deadlines.front().second);
-        queue.deadlines.pop_front();
+        auto* held = state.hand.find(queue.deadlines.begin()->second);
+        queue.deadlines.erase(queue.deadlines.begin());
         timed_out(state, *held);
     }
 }
@@ -116,13 +123,22 @@ void serve(State& state, QueueState& queue) {
                                   .lane_waits = lane != nullptr,
                                   .in_flight = queue.in_flight,
                                   .lane_in_flight = queue.lane_in_flight,
-                                  .slots = queue.watch.permits(queue.policy.deliver.concurrency),
+                                  .slots = free_slots(state, queue),
                                   .turn = queue.turn};
         const auto side = core::next_side(demand, queue.policy.lane_share);
         if (!side) return;
         queue.ready[at(*side)].pop_front();
         hand_over(state, queue, *side == Side::work ? *work : *lane);
     }
+}
+
+void extend(State& state, model::DeliveryKey key, Milliseconds more) {
+    auto* held = state.hand.find(key);
+    if (held == nullptr || held->state != Held::State::at_consumer) return;
+    auto& queue = state.queue(held->queue());
+    held->until = std::min<SteadyTime>(state.now.steady + std::max(more, Milliseconds{0}), held->arrived + hand_limit);
+    queue.deadlines.emplace(held->until, key);  // the earlier entry finds another time on the message and is skipped
+    state.touch(queue);
 }
 
 void serve_clock(State& state, QueueState& queue) {

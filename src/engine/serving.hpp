@@ -9,6 +9,8 @@ namespace retryd::engine {
 void serve(State& state, QueueState& queue);
 // Deadlines, quick retries, the hand limit, probes: whatever is due.
 void serve_clock(State& state, QueueState& queue);
+// The consumer asks for more time for a delivery: until now + `more`, cut at the hand limit.
+void extend(State& state, model::DeliveryKey key, model::Milliseconds more);
 // When serve_clock wants to be called although nothing happened.
 [[nodiscard]] model::SteadyTime next_clock(State& state, QueueState& queue);
 

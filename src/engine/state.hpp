@@ -52,7 +52,7 @@ struct QueueState {
     std::array<bool, 2> ack_timeout{};                    // the broker closed the channel for a late ack
     std::array<std::deque<model::DeliveryKey>, 2> ready;  // by Side
     std::multimap<model::SteadyTime, model::DeliveryKey> waiting;
-    std::deque<std::pair<model::SteadyTime, model::DeliveryKey>> deadlines;  // of deliveries, in their order
+    std::multimap<model::SteadyTime, model::DeliveryKey> deadlines;  // of deliveries
     std::uint32_t in_hand = 0;
     std::uint32_t in_flight = 0;
     std::uint32_t lane_in_flight = 0;

@@ -113,6 +113,14 @@ void probed(State& state, QueueState& queue, const std::string& trouble) {
     state.touch(queue);
 }
 
+void consumer_gone(State& state, QueueState& queue, const std::string& why) {
+    const auto before = queue.watch.state();
+    queue.consumer_trouble = why;
+    queue.watch.unavailable(state.now.steady, state.chance());
+    log_change(state, queue, before);
+    state.touch(queue);
+}
+
 void timed_out(State& state, Held& held) {
     state.ports.consumer.abandon(held.key);
     core::Judgement judgement;

@@ -40,6 +40,11 @@ public:
     virtual void abandon(model::DeliveryKey key) = 0;
     // Looks whether somebody is there, without sending a message; answers with Inbox::probed.
     virtual void probe(model::QueueId queue) = 0;
+    // How many more deliveries it takes now; nothing where it sets no limit of its own. What changes it is told by
+    // Inbox::credit_changed.
+    [[nodiscard]] virtual std::optional<std::uint32_t> credit(model::QueueId) const { return std::nullopt; }
+    // Nothing more will be delivered: tells those who want to know. Replies to what is under way still count.
+    virtual void drain() {}
 };
 
 }  // namespace retryd::ports

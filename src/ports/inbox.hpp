@@ -4,6 +4,7 @@
 
 #include "model/names.hpp"
 #include "model/outcome.hpp"
+#include "model/time.hpp"
 #include "ports/broker.hpp"
 
 #include <string>
@@ -19,6 +20,13 @@ public:
     virtual void replied(model::DeliveryKey key, model::Reply&& reply) = 0;
     // `trouble` is empty when somebody answers, else why not ("connect: no such file").
     virtual void probed(model::QueueId queue, const std::string& trouble) = 0;
+    // What only streams have to say:
+    // Consumer::credit says something else now.
+    virtual void credit_changed(model::QueueId) {}
+    // The last one who was there has gone, while nothing was being delivered or probed.
+    virtual void consumer_gone(model::QueueId, const std::string& /*why*/) {}
+    // The consumer asks for more time: its deadline is now + `more`, cut at the hand limit.
+    virtual void extended(model::DeliveryKey, model::Milliseconds /*more*/) {}
 };
 
 }  // namespace retryd::ports
