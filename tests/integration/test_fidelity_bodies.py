@@ -105,6 +105,33 @@ class Bodies(FidelityCase):
         self.assertEqual(len([request for request in app.requests if request.body.startswith(b"normal")]), 2 * len(sizes))
         self.assert_quiet_links(daemon)
 
+    def test_headers_that_fill_their_frame_to_the_last_byte_are_parked(self):
+        for mode in (2, None):
+            with self.subTest(delivery_mode=mode):
+                self.queue = f"{mode}.{self.queue}"
+                spare = 0 if mode else 1  # the byte in which the copy says that it is persistent
+                overhead = len(encode_properties(delivery_mode=mode, headers=[text("big", "")])) + spare
+                big = "h" * (FRAME - 20 - overhead)
+                copy, _, _ = self.park(encode_properties(delivery_mode=mode, headers=[text("big", big)]), attempts=1)
+                self.assertTrue(copy.headers["big"] == big)
+                self.assertEqual(copy.value_of("delivery_mode"), 2)
+
+    def test_headers_that_the_broker_has_made_larger_than_a_frame_are_parked_and_disturb_nobody(self):
+        self.declare_work_queue(arguments=[text("x-queue-type", "quorum")])
+        overhead = len(encode_properties(delivery_mode=2, headers=[text("big", "")]))
+        big = "h" * (FRAME - 20 - overhead)
+        self.wire.publish(self.queue, b"big", encode_properties(delivery_mode=2, headers=[text("big", big)]))
+        self.wire.publish(self.queue, b"normal")
+        self.wire.peek_all(self.queue)  # what is returned carries x-delivery-count from then on
+        app = self.consumer(always_fails)
+        daemon = self.daemon(app)
+        copies = {copy.body: copy for copy in (self.wait_for_lot("parked"), self.wait_for_lot("parked"))}
+        self.assertTrue(copies[b"big"].headers["big"] == big)
+        self.assertEqual([request.attempt for request in app.requests if request.body == b"big"], [1])
+        self.assertEqual([request.attempt for request in app.requests if request.body == b"normal"], [1, 2, 3])
+        self.wait_until_settled(daemon)
+        self.assert_quiet_links(daemon)
+
     def wait_until_at_rest(self, app, daemon, count):
         """Each has come twice or is parked."""
         def at_rest():

@@ -146,6 +146,12 @@ class Headers(FidelityCase):
             self.assertIn(source, request.headers["amqp-header-x-death"])
         self.assert_quiet_links(daemon)
 
+    def test_a_long_death_history_is_carried_beside_the_brokers_own(self):
+        death = [text("reason", "expired"), number("count", 3), text("queue", "q"), number("time", 1700000000, "T"),
+                 array("routing-keys", [text("", "k")])]
+        headers = [array("x-death", [table("", death)] * 700), text("x-first-death-reason", "expired"), text("x-last-death-queue", "q")]
+        self.assert_survives(headers)
+
     def test_a_malformed_death_header_kills_no_delay_queue(self):
         junk = [
             array("x-death", [text("", "junk")]), text("x-death", "junk"), number("x-death", 1), table("x-death", [text("queue", "q")]),

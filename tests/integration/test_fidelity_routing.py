@@ -87,6 +87,38 @@ class Routing(FidelityCase):
         self.assertEqual({request.headers["retryd-routing-key"] for request in app.requests}, {key})
         self.assertEqual((copy.headers["retryd-exchange"], copy.headers["retryd-routing-key"]), (exchange, key))
 
+    def test_a_routing_key_that_is_not_utf_8_is_kept_and_shown_escaped(self):
+        exchange = self.exchange("topic")
+        self.declare_work_queue()
+        self.wire.bind(self.queue, exchange, "#")
+        app = self.consumer(always_fails)
+        daemon = self.daemon(app)
+        self.wire.publish(b"k\xff\r\n", b"body", exchange=exchange)
+        copy = self.wait_for_lot("parked")
+        self.assertEqual([request.headers["retryd-routing-key"] for request in app.requests], ["k%FF%0D%0A"] * 3)
+        self.assertIn(text("retryd-routing-key", b"k\xff\r\n"), copy.table)
+        self.wait_until_settled(daemon)
+        self.assertTrue(self.events(daemon))
+
+    def test_the_longest_names_and_errors_leave_our_headers_small(self):
+        exchange = ("e" * 255)[: -len(self.token)] + self.token
+        self.wire.declare_exchange(exchange, "topic")
+        self.addCleanup(self.wire.delete_exchange, exchange)
+        self.declare_work_queue()
+        self.wire.bind(self.queue, exchange, "#")
+        long = {f"Retryd-{name}": f"{name} " + "x" * 7000 for name in ("Error-Type", "Error-Message", "Dependency", "App-Version")}
+        app = self.consumer(lambda request: Answer(503, long))
+        daemon = self.daemon(app, f"[{', '.join(['50ms'] * 12)}]")
+        sent = encode_properties(message_id="m" * 255, reply_to="amq.rabbitmq.reply-to." + "r" * 233, expiration="6000000")
+        self.wire.publish("k" * 255, b"body", sent, exchange)
+        copy = self.wait_for_lot("parked")
+        self.assertEqual(len(app.requests), 13)
+        self.assertEqual(copy.headers["retryd-attempts"], 13)
+        ours = sum(len(name) + len(raw) + 2 for name, _, raw in copy.table if name.startswith(b"retryd-"))
+        self.assertTrue(2048 < ours < 4096, ours)
+        self.assertTrue(1 <= len(copy.headers["retryd-history"]) <= 10)
+        self.wait_until_settled(daemon)
+
     def test_whatever_the_consumer_states_ends_in_a_copy_that_the_broker_takes(self):
         wild = {name: "\xff\xfe\x01" + "x" * 9000 for name in
                 ("Retryd-Error-Type", "Retryd-Error-Message", "Retryd-Dependency", "Retryd-App-Version")}
