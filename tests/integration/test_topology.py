@@ -243,7 +243,7 @@ class Losses(TopologyCase):
         self.wait_for_consumers(self.own("lane"))
         self.send(b"m")
         self.wait_for_success(daemon)
-        self.assertEqual([request.attempt for request in app.requests], [1, 2])
+        self.assertEqual([request.attempt for request in app.requests], [1, 2], daemon.log())
 
     def test_a_tier_that_is_deleted_is_made_again_for_the_next_copy(self):
         self.declare_work_queue()

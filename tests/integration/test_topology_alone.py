@@ -10,8 +10,12 @@ RETRY = "retry: {quick: none, delays: [1s], jitter: 0%, spread: 1}"
 class LaneAway(IntegrationCase):
     def setUp(self):
         super().setUp()
-        self.addCleanup(rabbitmqctl, "eval", f"application:unset_env(rabbit, {PATIENCE}).")
-        rabbitmqctl("eval", f"application:set_env(rabbit, {PATIENCE}, 1000).")
+        usual = int(rabbitmqctl("eval", f"{{ok, Usual}} = application:get_env(rabbit, {PATIENCE}), Usual."))
+        self.addCleanup(self.set_patience, usual)
+        self.set_patience(1000)
+
+    def set_patience(self, milliseconds):
+        rabbitmqctl("eval", f"application:set_env(rabbit, {PATIENCE}, {milliseconds}).")
 
     def test_what_expires_while_the_lane_is_away_comes_back_after_its_return(self):
         self.declare_work_queue()
