@@ -7,7 +7,8 @@ from consumer import Answer
 from integration_case import IntegrationCase
 from retryd import eventually
 
-PROBLEM = {"type": "https://errors.example/out-of-stock", "title": "Out of stock", "detail": "bin 7 is empty", "dependency": "store"}
+PROBLEM = {"type": "https://errors.example/out-of-stock", "title": "Out of stock", "detail": "bin 7 is empty",
+           "dependency": "store"}
 RETRY = "retry: {quick: none, delays: [100ms], jitter: 0%, spread: 1}"
 
 
@@ -46,7 +47,8 @@ class Classify(IntegrationCase):
 
     def test_a_rule_by_a_header_of_the_message_applies_to_that_message_only(self):
         rule = '{header: {x-provider: "fx-*"}, status: 5xx, as: permanent}'
-        self.assertEqual(self.outcomes(lambda request: 500, rule, headers=[codec.text("x-provider", "fx-eur")]), {"permanent": 1})
+        outcomes = self.outcomes(lambda request: 500, rule, headers=[codec.text("x-provider", "fx-eur")])
+        self.assertEqual(outcomes, {"permanent": 1})
         self.send(b"other", headers=[codec.text("x-provider", "bank")])
         self.assertEqual(self.wait_for_lot("parked").body, b"other")
 
@@ -112,7 +114,8 @@ class Classify(IntegrationCase):
                     429: "throttled", 500: "transient", 503: "transient", 599: "transient", 400: "permanent", 410: "permanent",
                     413: "permanent", 422: "permanent", 431: "permanent"}
         self.declare_work_queue()
-        app, daemon = self.serve(lambda request: 200 if request.seen else int(request.body), f"{RETRY}, hold: {{delays: [100ms]}}")
+        reply = lambda request: 200 if request.seen else int(request.body)
+        app, daemon = self.serve(reply, f"{RETRY}, hold: {{delays: [100ms]}}")
         for number, (status, meaning) in enumerate(meanings.items(), 1):
             before = daemon.deliveries(self.queue).get(meaning, 0)
             self.send(b"%d" % status)

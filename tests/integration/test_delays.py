@@ -93,7 +93,8 @@ class Ladder(DelaysCase):
             self.assertGreaterEqual(gap, delay - CLOCKS)
 
     def test_delays_as_a_growing_series_become_the_rungs(self):
-        app, _ = self.serve(lambda request: 500, "retry: {quick: none, delays: {base: 100ms, factor: 3, cap: 500ms, steps: 3}, jitter: 0%, spread: 1}")
+        delays = "{base: 100ms, factor: 3, cap: 500ms, steps: 3}"
+        self.serve(lambda request: 500, f"retry: {{quick: none, delays: {delays}, jitter: 0%, spread: 1}}")
         self.send(b"m")
         self.wait_for_lot("parked")
         self.assertEqual(sorted(self.own_queues("delay.")), [self.own(f"delay.{delay}ms") for delay in (100, 300, 500)])
@@ -245,9 +246,17 @@ class LaneShare(DelaysCase):
         self.assert_a_quarter_for_the_lane(1)
 
     def test_retries_have_all_slots_while_nothing_fresh_waits(self):
-        app, _ = self.serve(lambda request: Answer(200 if request.seen else 500, wait=0 if not request.seen else 0.5),
-                            "retry: {quick: none, delays: [300ms], jitter: 0%, spread: 1}")
-        self.wire.publish_all(self.queue, [(codec.encode_properties(), b"%d" % number) for number in range(4)])
-        self.wait_for_requests(app, 8)
+        def reply(request):
+            if request.body.startswith(b"warm"):
+                return 200
+            return Answer(200, wait=0.5) if request.seen else 500
+
+        app, daemon = self.serve(reply, "retry: {quick: none, delays: [300ms], jitter: 0%, spread: 1}")
+        for number in range(20):  # a consumer that is new may be given little at first
+            self.send(b"warm%d" % number)
+        eventually(lambda: daemon.deliveries(self.queue).get("success") == 20, what="a warm consumer")
+        for number in range(4):
+            self.send(b"%d" % number)
+        self.wait_for_requests(app, 28)
         back = [request.at for request in app.requests if request.seen]
         self.assertLess(back[3] - back[0], 0.5)  # all four at once: none waited for another's end

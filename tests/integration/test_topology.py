@@ -1,4 +1,4 @@
-"""Queues: which there are, as what they are declared, and what becomes of messages when one is missing, deleted or not as it should be."""
+"""Queues: which there are, as what they are declared, and what happens when one is missing, deleted or not as it should be."""
 
 import os
 import pathlib
@@ -41,8 +41,9 @@ class Declarations(TopologyCase):
         self.wait_for_depth(self.own("delay.3600000ms"), 1)
         kind, arguments = self.queues()[self.own("delay.3600000ms")]
         self.assertIn("quorum", kind)
-        for wanted in ('{"x-message-ttl",3600000}', '{"x-dead-letter-exchange",[]}', '{"x-dead-letter-strategy","at-least-once"}',
-                       '{"x-overflow","reject-publish"}', f'{{"x-dead-letter-routing-key","{self.own("lane")}"}}'):
+        for wanted in ('{"x-message-ttl",3600000}', '{"x-dead-letter-exchange",[]}',
+                       '{"x-dead-letter-strategy","at-least-once"}', '{"x-overflow","reject-publish"}',
+                       f'{{"x-dead-letter-routing-key","{self.own("lane")}"}}'):
             self.assertIn(wanted, arguments)
 
     def test_no_queue_of_retryd_expires(self):
@@ -164,9 +165,10 @@ class Refusals(TopologyCase):
 
     def check(self, keys, queue="w", more=""):
         policy = self.folder / "policy.yaml"
-        policy.write_text('broker: "amqp://127.0.0.1/"\n'
-                          f'queues: {{"{queue}": {{deliver: {{http: "http://127.0.0.1:1/"}}, {keys}}}{more}}}\n', encoding="utf-8")
-        done = subprocess.run([os.environ["RETRYD_BIN"], "check", policy], capture_output=True, text=True, timeout=30, check=False)
+        queues = f'{{"{queue}": {{deliver: {{http: "http://127.0.0.1:1/"}}, {keys}}}{more}}}'
+        policy.write_text(f'broker: "amqp://127.0.0.1/"\nqueues: {queues}\n', encoding="utf-8")
+        command = [os.environ["RETRYD_BIN"], "check", policy]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
         return done.returncode, done.stdout + done.stderr
 
     def assert_refused(self, words, keys, **more):

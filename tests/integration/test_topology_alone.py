@@ -20,8 +20,9 @@ class LaneAway(IntegrationCase):
     def test_what_expires_while_the_lane_is_away_comes_back_after_its_return(self):
         self.declare_work_queue()
         app, daemon = self.serve(lambda request: 200 if request.seen else 500, RETRY)
-        for number in range(10):
-            self.send(b"%d" % number)
+        bodies = [b"%d" % number for number in range(10)]
+        for body in bodies:
+            self.send(body)
         tier = self.own("delay.1000ms")
         self.wait_for_requests(app, 10)
         eventually(lambda: daemon.queue_status(self.queue)["in_hand"] == 0, what="all copied")
@@ -31,6 +32,6 @@ class LaneAway(IntegrationCase):
         self.assertEqual(len(app.requests), 10, "what has expired is not in the tier's count, and went nowhere")
         daemon.start()
         self.wait_for_requests(app, 20, 60)
-        self.assertEqual(sorted(request.body for request in app.requests if request.seen), [b"%d" % number for number in range(10)])
+        self.assertEqual(sorted(request.body for request in app.requests if request.seen), bodies)
         self.assertEqual({request.attempt for request in app.requests if request.seen}, {2})
         self.wait_for_nothing_left()
