@@ -65,6 +65,7 @@ HttpPool::ConnectionPtr HttpPool::take_idle() {
 }
 
 void HttpPool::keep_idle(ConnectionPtr connection) {
+    if (Clock::now() < distrusted_until_) return connection->close();
     idle_.push_back({std::move(connection), Clock::now()});
     if (!sweep_armed_) arm_sweep();
 }
@@ -90,6 +91,7 @@ void HttpPool::exchange_failed(const HttpConnection& connection, const std::stri
     const auto& exchange = *connection.exchange();
     busy_.erase(exchange.key);
     if (connection.was_reused() && !connection.has_sent()) return send_fresh(exchange);
+    if (connection.was_reused()) distrusted_until_ = Clock::now() + distrust;
     inbox_.replied(exchange.key, failed_reply(connection, trouble));
 }
 

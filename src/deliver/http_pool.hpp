@@ -5,6 +5,8 @@
 // An idle connection is closed after 500 ms: a local connect costs little, and a server with few workers has each of
 // its connections' worker back. A request of which nothing could be written on a reused connection is sent once more on
 // a fresh one; where nothing could be written at all the reply is `unavailable`, every other broken exchange is `lost`.
+// After a loss on a reused connection none is kept for a minute: some servers close after each answer without saying so,
+// and every request that meets such a closing would be lost.
 
 #include "deliver/http_connection.hpp"
 #include "model/names.hpp"
@@ -23,6 +25,7 @@
 namespace retryd::deliver {
 
 inline constexpr std::chrono::milliseconds longest_idle{500};
+inline constexpr std::chrono::minutes distrust{1};  // of connections that were used before
 
 class HttpPool : public std::enable_shared_from_this<HttpPool>, public HttpConnection::Owner {
 public:
@@ -61,6 +64,7 @@ private:
     ports::Inbox& inbox_;
     std::unordered_map<model::DeliveryKey, ConnectionPtr> busy_;
     std::vector<Idle> idle_;  // the longest idle first
+    Clock::time_point distrusted_until_{};
     std::vector<ConnectionPtr> probing_;
     boost::asio::steady_timer sweep_timer_;
     bool sweep_armed_ = false;

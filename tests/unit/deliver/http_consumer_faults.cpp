@@ -79,6 +79,23 @@ TEST_CASE("a reply that breaks off is lost") {
     CHECK(server.record().connections == 1);
 }
 
+TEST_CASE("after a loss on a reused connection none is used twice for a while") {
+    House house;
+    const auto server = Server::over_tcp(house.io, [](Peer& peer) -> asio::awaitable<void> {
+        for (;;) {
+            co_await peer.request();
+            if (peer.record->requests.back().ends_with("break")) break;
+            co_await peer.say(ok);
+        }
+    });
+    house.consume_with(server.target());
+    house.reply_to(house.send());
+    CHECK(house.reply_to(house.send("break")).kind == Kind::lost);
+    house.reply_to(house.send());
+    house.reply_to(house.send());
+    CHECK(server.record().connections == 3);
+}
+
 TEST_CASE("a reply that is not HTTP is lost and its connection closed") {
     House house;
     const auto server = Server::over_unix(house.io, house.folder.socket(), [](Peer& peer) -> asio::awaitable<void> {
