@@ -1,6 +1,6 @@
 #include "admin/server.hpp"
 
-#include "admin/listening_socket.hpp"
+#include "sockets/listening_socket.hpp"
 
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
@@ -72,7 +72,7 @@ void rethrow(const std::exception_ptr& broken) {
 struct Listener {
     Acceptor acceptor;
     Door door;
-    std::optional<SocketFile> file;
+    std::optional<sockets::SocketFile> file;
 };
 
 struct Session {
@@ -187,7 +187,7 @@ void AdminServer::Works::stop() {
     beast::error_code ignored;
     for (Listener& listener : listeners) {
         listener.acceptor.close(ignored);
-        if (listener.file) remove_socket_file(*listener.file);
+        if (listener.file) sockets::remove_socket_file(*listener.file);
         listener.file.reset();
     }
     for (Session& session : sessions) session.stream.close();
@@ -202,7 +202,7 @@ AdminServer::~AdminServer() {
 }
 
 model::Result<model::ListenAddress> AdminServer::listen(const model::ListenAddress& address, ListenerKind kind) {
-    auto opened = open_listening_socket(address);
+    auto opened = sockets::open_listening_socket(address);
     if (!opened) return opened.error();
     Acceptor acceptor{works_->io, Protocol{opened->family, 0}, opened->descriptor};
     works_->listeners.push_back(Listener{std::move(acceptor), Door{kind, address.tcp_host}, opened->file});

@@ -33,7 +33,7 @@ public:
     AdminServer& operator=(const AdminServer&) = delete;
 
     // The address that it listens on: as given, port 0 replaced by the one that the system chose.
-    // Fails as open_listening_socket does; what listened before goes on.
+    // Fails as sockets::open_listening_socket does; what listened before goes on.
     [[nodiscard]] model::Result<model::ListenAddress> listen(const model::ListenAddress& address, ListenerKind kind);
     // Closes listeners and connections; removes our socket files. Said twice it changes nothing.
     void stop();

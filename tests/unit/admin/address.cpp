@@ -1,6 +1,6 @@
 #include "admin/address.hpp"
 
-#include "temp_folder.hpp"
+#include "unit/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include "admin/client.hpp"
 
-#include "temp_folder.hpp"
+#include "unit/temp_folder.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>

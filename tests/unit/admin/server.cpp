@@ -2,7 +2,7 @@
 
 #include "admin/client.hpp"
 #include "sample.hpp"
-#include "temp_folder.hpp"
+#include "unit/temp_folder.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace retryd::admin {
+namespace retryd::sockets {
 
 // A socket file that we made.
 struct SocketFile {
@@ -36,4 +36,4 @@ void remove_socket_file(const SocketFile& file);
 
 [[nodiscard]] std::string to_text(const model::ListenAddress& address);  // "unix:PATH", "127.0.0.1:9000", "[::1]:9000"
 
-}  // namespace retryd::admin
+}  // namespace retryd::sockets

@@ -1,6 +1,6 @@
-#include "admin/listening_socket.hpp"
+#include "sockets/listening_socket.hpp"
 
-#include "temp_folder.hpp"
+#include "unit/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@
 #include <fstream>
 
 using namespace retryd;
-using namespace retryd::admin;
+using namespace retryd::sockets;
 namespace fs = std::filesystem;
 
 namespace {

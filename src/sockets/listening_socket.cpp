@@ -1,4 +1,4 @@
-#include "admin/listening_socket.hpp"
+#include "sockets/listening_socket.hpp"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-namespace retryd::admin {
+namespace retryd::sockets {
 namespace {
 
 using model::ListenAddress;
@@ -189,4 +189,4 @@ std::string to_text(const ListenAddress& address) {
     return (v6 ? "[" + address.tcp_host + "]" : address.tcp_host) + ":" + std::to_string(address.tcp_port);
 }
 
-}  // namespace retryd::admin
+}  // namespace retryd::sockets
