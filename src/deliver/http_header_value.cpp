@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -24,13 +25,14 @@ std::string_view name_of_not_finite(double number) {
     return number > 0 ? "Infinity" : "-Infinity";
 }
 
-// 12345 with scale 2: "123.45".
+// -12345 with scale 2: "-123.45".
 std::string decimal_text(std::string_view bytes) {
     const std::size_t scale = static_cast<unsigned char>(bytes.front());
-    auto digits = std::to_string(big_endian(bytes.substr(1)));
-    if (scale == 0) return digits;
+    const std::int64_t value = static_cast<std::int32_t>(big_endian(bytes.substr(1)));
+    auto digits = std::to_string(std::abs(value));
     if (digits.size() <= scale) digits.insert(0, scale + 1 - digits.size(), '0');
-    return digits.insert(digits.size() - scale, 1, '.');
+    if (scale > 0) digits.insert(digits.size() - scale, 1, '.');
+    return value < 0 ? "-" + digits : digits;
 }
 
 // What reads better as plain text than as JSON; nothing for the rest and for values of the wrong length.

@@ -56,7 +56,11 @@ class Headers(FidelityCase):
         self.assert_survives([number(f"n{at}", value, letter) for at, (letter, value) in enumerate(limits)])
 
     def test_every_kind_of_value_survives_with_its_letter_and_bytes(self):
-        self.assert_survives(KINDS)
+        _, requests = self.assert_survives(KINDS)
+        for name, value in (("yes", "true"), ("f32", "1.5"), ("f64", "0.1"), ("decimal", "123.45"), ("negative", "-123.45"),
+                            ("when", "1700000000"), ("nothing", "null"), ("bytes", "%00%FF%80"), ("text", "v%C3%A4l"),
+                            ("empty%20array", "[]"), ("empty%20table", "{}")):
+            self.assertEqual(requests[2].headers[f"amqp-header-{name}"], value)
 
     def test_every_kind_of_value_survives_inside_tables_and_arrays(self):
         kinds = KINDS + INTEGERS

@@ -44,6 +44,8 @@ TEST_CASE("numbers that JSON has no word for go out as text too") {
     CHECK(text_of('D', "\x02\0\0\x30\x39"sv) == "123.45");
     CHECK(text_of('D', "\x05\0\0\x30\x39"sv) == "0.12345");
     CHECK(text_of('D', "\x07\0\0\x30\x39"sv) == "0.0012345");
+    CHECK(text_of('D', "\x02\xff\xff\xcf\xc7"sv) == "-123.45");
+    CHECK(text_of('D', "\0\x80\0\0\0"sv) == "-2147483648");
 }
 
 TEST_CASE("tables and arrays go out as JSON that keeps its types") {
