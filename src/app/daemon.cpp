@@ -48,6 +48,7 @@ Daemon::Daemon(model::PolicyPtr policy, const RunOptions& options)
       consumer_(io_, *policy_, loop_),
       engine_(policy_, {broker_, consumer_, loop_, journal_}, engine_options(options)),
       admin_(io_, loop_, [this] { return metrics::to_prometheus_text(loop_.figures(), loop_.status()); }),
+      notify_(io_),
       signals_(io_),
       patience_(io_) {
     loop_.attach(engine_, [this] { look_for_an_end(); });
@@ -59,6 +60,7 @@ int Daemon::run() {
     await_signal();
     loop_.start();
     if (!listen()) return exit_policy;
+    notify_.ready();
     if (options_.wait) await_broker();
     io_.run();
     return exit_code_;
@@ -106,6 +108,7 @@ void Daemon::on_signal(int number) {
         admin_.stop();
         std::_Exit(exit_stopped);  // the broker keeps what was not settled
     }
+    notify_.stopping();
     loop_.drain();
 }
 

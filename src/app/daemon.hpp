@@ -5,6 +5,7 @@
 #include "amqp/links.hpp"
 #include "app/journal.hpp"
 #include "app/main_loop.hpp"
+#include "app/notify.hpp"
 #include "deliver/http_consumer.hpp"
 #include "engine/engine.hpp"
 #include "model/policy.hpp"
@@ -46,6 +47,7 @@ private:
     deliver::HttpConsumer consumer_;
     engine::Engine engine_;
     admin::AdminServer admin_;
+    Notify notify_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer patience_;
     int exit_code_ = 0;

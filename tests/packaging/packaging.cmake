@@ -1,0 +1,12 @@
+# What is shipped round the programs: service, package, policies, rules. A test whose tool is not installed is not registered.
+# packaging_test(test_x.py): the unittest module as the ctest packaging.x.
+function(packaging_test file)
+  get_filename_component(module ${file} NAME_WE)
+  string(REGEX REPLACE "^test_" "" name ${module})
+  add_test(NAME packaging.${name} COMMAND ${TEST_PYTHON} -B -m unittest --verbose ${module}
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/packaging)
+  set_tests_properties(packaging.${name} PROPERTIES LABELS packaging TIMEOUT 120
+    ENVIRONMENT "RETRYD_BIN=$<TARGET_FILE:retryd>;RETRYCTL_BIN=$<TARGET_FILE:retryctl>;RETRYD_BUILD=${CMAKE_BINARY_DIR};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/integration")
+endfunction()
+
+packaging_test(test_notify.py)
