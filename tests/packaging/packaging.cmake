@@ -10,3 +10,4 @@ function(packaging_test file)
 endfunction()
 
 packaging_test(test_notify.py)
+packaging_test(test_policies.py)
