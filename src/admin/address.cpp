@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -30,6 +31,29 @@ bool is_there(const fs::path& path) {
 bool may_open(const std::string& socket) {
     const fs::path folder = fs::path{socket}.parent_path();
     return is_there(folder) ? writable(folder) : writable(folder.parent_path());
+}
+
+model::Problem unfit() {
+    return {model::ProblemCode::bad_value, "", "this is not the address of retryd's admin page",
+            "say unix:PATH, a path as in /run/retryd/admin.sock, or http://HOST:PORT"};
+}
+
+// HOST:PORT or [IPv6]:PORT, with nothing behind it but perhaps a slash.
+model::Result<AdminAddress> parse_tcp(std::string_view text) {
+    if (text.ends_with('/')) text.remove_suffix(1);
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) return unfit();
+    std::string_view host = text.substr(0, colon);
+    const std::string_view digits = text.substr(colon + 1);
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+    } else if (host.find(':') != std::string_view::npos) {
+        return unfit();
+    }
+    AdminAddress address{.host = std::string{host}};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
+    if (error != std::errc{} || end != digits.data() + digits.size() || host.empty() || address.port == 0) return unfit();
+    return address;
 }
 
 }  // namespace
@@ -65,15 +89,15 @@ std::string socket_to_ask(const RuntimePlaces& places) {
     return found == sockets.end() ? sockets.front() : *found;
 }
 
-model::Result<std::string> parse_admin_address(std::string_view text) {
-    constexpr std::string_view scheme = "unix:";
-    const bool has_scheme = text.substr(0, scheme.size()) == scheme;
-    if (has_scheme) text.remove_prefix(scheme.size());
-    if (text.empty() || (!has_scheme && text.find('/') == std::string_view::npos)) {
-        return model::Problem{model::ProblemCode::bad_value, "", "this is not the address of an admin socket",
-                              "say unix:PATH or a path, as in /run/retryd/admin.sock"};
-    }
-    return std::string{text};
+model::Result<AdminAddress> parse_admin_address(std::string_view text) {
+    constexpr std::string_view unix_scheme = "unix:";
+    constexpr std::string_view http_scheme = "http://";
+    if (text.starts_with(http_scheme)) return parse_tcp(text.substr(http_scheme.size()));
+    const bool has_scheme = text.starts_with(unix_scheme);
+    if (has_scheme) text.remove_prefix(unix_scheme.size());
+    if (text.empty() || (!has_scheme && text.find('/') == std::string_view::npos)) return unfit();
+    if (text.find("://") != std::string_view::npos) return unfit();
+    return AdminAddress{.unix_path = std::string{text}};
 }
 
 }  // namespace retryd::admin

@@ -2,6 +2,7 @@
 // Where the admin socket is when nobody says it: one rule for the daemon, which makes it, and retryctl, which looks for it.
 // The order: $RUNTIME_DIRECTORY/admin.sock, /run/retryd/admin.sock, $XDG_RUNTIME_DIR/retryd/admin.sock.
 
+#include "admin/client.hpp"
 #include "model/problem.hpp"
 
 #include <optional>
@@ -25,7 +26,7 @@ struct RuntimePlaces {
 // For retryctl: the first that exists; else the first.
 [[nodiscard]] std::string socket_to_ask(const RuntimePlaces& places);
 
-// The path in "unix:PATH" or in a bare path, which has a slash.
-[[nodiscard]] model::Result<std::string> parse_admin_address(std::string_view text);
+// "unix:PATH", a bare path, which has a slash, or "http://HOST:PORT". Without a token.
+[[nodiscard]] model::Result<AdminAddress> parse_admin_address(std::string_view text);
 
 }  // namespace retryd::admin

@@ -1,13 +1,12 @@
 #include "admin/routes.hpp"
 
+#include "admin/access.hpp"
+#include "admin/query.hpp"
 #include "admin/status_json.hpp"
 #include "admin/wording.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
+#include <array>
 
 namespace retryd::admin {
 namespace {
@@ -49,84 +48,79 @@ Response metrics_page(const MetricsText& metrics) {
     return Response{200, metrics(), "text/plain; version=0.0.4; charset=utf-8"};
 }
 
-Response status_page(const model::StatusView& status) {
-    return Response{200, to_json(status) + "\n", "application/json"};
+Response json(unsigned status, std::string body) {
+    return Response{status, std::move(body) + "\n", "application/json"};
 }
 
-enum class Page : std::uint8_t { none, livez, readyz, flowz, metrics, status };
-
-Page page_of(std::string_view target, ListenerKind kind) {
-    const std::string_view path = target.substr(0, target.find('?'));
-    if (path == "/livez") return Page::livez;
-    if (path == "/readyz") return Page::readyz;
-    if (path == "/flowz") return Page::flowz;
-    if (path == "/metrics") return Page::metrics;
-    if (path == "/status" && kind == ListenerKind::admin) return Page::status;
-    return Page::none;
+Response drain(const Request& request, ports::Operator& seen) {
+    seen.drain(request.peer);
+    return json(202, to_json(seen.status()));
 }
 
-template <class Address>
-bool is_literal(int family, const std::string& text) {
-    Address address{};
-    return ::inet_pton(family, text.c_str(), &address) == 1;
+enum class Page : std::uint8_t { livez, readyz, flowz, metrics, status, drain };
+enum class Right : std::uint8_t {
+    none,     // everybody may
+    reading,  // on a metrics listener everybody, on an admin listener whoever has its token
+    admin,    // on an admin listener only
+};
+struct Route {
+    std::string_view path;
+    Page page;
+    Right right;
+    bool changes = false;  // POST, with JSON; else GET and HEAD
+};
+constexpr std::array routes{Route{"/livez", Page::livez, Right::none},    Route{"/readyz", Page::readyz, Right::none},
+                            Route{"/flowz", Page::flowz, Right::none},    Route{"/metrics", Page::metrics, Right::reading},
+                            Route{"/status", Page::status, Right::admin}, Route{"/drain", Page::drain, Right::admin, true}};
+
+const Route* route_of(std::string_view target, ListenerKind kind) {
+    const auto fits = [&](const Route& route) {
+        return route.path == path_of(target) && (kind == ListenerKind::admin || route.right != Right::admin);
+    };
+    const auto* const found = std::find_if(routes.begin(), routes.end(), fits);
+    return found == routes.end() ? nullptr : found;
 }
 
-bool is_port(std::string_view text) {
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    return error == std::errc{} && end == text.data() + text.size();
+Response refuse_method(const Route& route) {
+    Response refusal = text(405, route.changes ? "only POST" : "only GET and HEAD");
+    refusal.allow = route.changes ? "POST" : "GET, HEAD";
+    return refusal;
 }
 
-char lowered(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+bool fits_method(const Route& route, std::string_view method) {
+    return route.changes ? method == "POST" : method == "GET" || method == "HEAD";
 }
 
-bool equals_ignoring_case(std::string_view one, std::string_view other) {
-    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                      [](char a, char b) { return lowered(a) == lowered(b); });
-}
-
-}  // namespace
-
-bool is_our_host(std::string_view host_header, const Door& door) {
-    std::string_view host = host_header;
-    if (!host.empty() && host.front() == '[') {
-        const std::size_t end = host.find(']');
-        if (end == std::string_view::npos) return false;
-        const std::string_view rest = host.substr(end + 1);
-        const bool port_is_fine = rest.empty() || (rest.front() == ':' && is_port(rest.substr(1)));
-        return port_is_fine && is_literal<in6_addr>(AF_INET6, std::string{host.substr(1, end - 1)});
-    }
-    if (const std::size_t colon = host.find(':'); colon != std::string_view::npos) {
-        if (!is_port(host.substr(colon + 1))) return false;
-        host = host.substr(0, colon);
-    }
-    if (host.empty()) return false;
-    return equals_ignoring_case(host, "localhost") || equals_ignoring_case(host, door.tcp_host) ||
-           is_literal<in_addr>(AF_INET, std::string{host});
-}
-
-Response respond(const Request& request, const Door& door, const ports::Operator& seen, const MetricsText& metrics) {
-    if (request.has_origin) return text(403, "requests of web pages are not answered");
-    if (!door.tcp_host.empty() && !is_our_host(request.host, door)) {
-        return text(403, "the Host header must be localhost, an address, or the name that retryd listens as");
-    }
-    const Page page = page_of(request.target, door.kind);
-    if (page == Page::none) return text(404, "no such page");
-    if (request.method != "GET" && request.method != "HEAD") {
-        Response refusal = text(405, "only GET and HEAD");
-        refusal.allow = "GET, HEAD";
-        return refusal;
-    }
-    switch (page) {
-        case Page::none: break;
+Response answer(const Route& route, const Request& request, ports::Operator& seen, const MetricsText& metrics) {
+    switch (route.page) {
         case Page::livez: return livez();
         case Page::readyz: return readyz(seen.status());
         case Page::flowz: return flowz(seen.status());
         case Page::metrics: return metrics_page(metrics);
-        case Page::status: return status_page(seen.status());
+        case Page::status: return json(200, to_json(seen.status()));
+        case Page::drain: return drain(request, seen);
     }
     return text(404, "no such page");
+}
+
+}  // namespace
+
+Response respond(const Request& request, const Door& door, ports::Operator& seen, const MetricsText& metrics) {
+    if (request.has_origin) return text(403, "requests of web pages are not answered");
+    if (!door.tcp_host.empty() && !is_our_host(request.host, door.tcp_host)) {
+        return text(403, "the Host header must be localhost, an address, or the name that retryd listens as");
+    }
+    const Route* const route = route_of(request.target, door.kind);
+    const bool open = route != nullptr && route->right == Right::none;
+    if (!open && !door.token.empty() && !bears_token(request.authorization, door.token)) {
+        Response refusal = text(401, "say the token of admin.token_file: Authorization: Bearer TOKEN");
+        refusal.asks_for_token = true;
+        return refusal;
+    }
+    if (route == nullptr) return text(404, "no such page");
+    if (!fits_method(*route, request.method)) return refuse_method(*route);
+    if (route->changes && !is_json(request.content_type)) return text(415, "say Content-Type: application/json");
+    return answer(*route, request, seen, metrics);
 }
 
 }  // namespace retryd::admin

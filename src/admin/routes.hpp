@@ -1,11 +1,16 @@
 #pragma once
-// What is answered to whom: pure functions from a request to a response. Main loop only.
+// What is answered to whom: pure functions from a request to a response, or to a command. Main loop only.
 //
-//   GET, HEAD  /livez /readyz /flowz /metrics   on every listener
-//   GET, HEAD  /status                          on admin listeners
+//   GET, HEAD  /livez /readyz /flowz   on every listener, without a token
+//   GET, HEAD  /metrics                on every listener
+//   GET, HEAD  /status                 on admin listeners
+//   POST       /drain                  on admin listeners; answers with the status
+//
+// An admin listener on TCP asks for its token. What changes something asks for Content-Type: application/json.
 
 #include "ports/operator.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,14 +25,18 @@ enum class ListenerKind : std::uint8_t {
 // The listener that a request came in by.
 struct Door {
     ListenerKind kind = ListenerKind::admin;
-    std::string tcp_host;  // as it listens; empty: a Unix socket, whose Host header means nothing
+    std::string tcp_host = {};  // as it listens; empty: a Unix socket, whose Host header means nothing
+    std::string token = {};     // that it asks for; empty: none
 };
 
 struct Request {
     std::string_view method;
     std::string_view target;
-    std::string_view host;    // the Host header; empty: none
-    bool has_origin = false;  // a web page sent it
+    std::string_view host = {};           // the Host header, as those below; empty: none
+    std::string_view content_type = {};   // Content-Type
+    std::string_view authorization = {};  // Authorization
+    bool has_origin = false;              // a web page sent it
+    std::string_view peer = {};           // who asks, for the log: "uid 1000"
 };
 
 struct Response {
@@ -35,14 +44,11 @@ struct Response {
     std::string body;
     std::string_view content_type = "text/plain; charset=utf-8";
     std::string_view allow = {};  // the Allow header; empty: none
+    bool asks_for_token = false;  // the WWW-Authenticate header
 };
 
 using MetricsText = std::function<std::string()>;
 
-[[nodiscard]] Response respond(const Request& request, const Door& door, const ports::Operator& seen,
-                               const MetricsText& metrics);
-
-// An address literal, `localhost` or the host that we listen as: no name that a stranger's DNS could point at us.
-[[nodiscard]] bool is_our_host(std::string_view host_header, const Door& door);
+[[nodiscard]] Response respond(const Request& request, const Door& door, ports::Operator& seen, const MetricsText& metrics);
 
 }  // namespace retryd::admin

@@ -6,6 +6,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include <sys/socket.h>
+
 #include <exception>
 #include <iterator>
 #include <list>
@@ -53,6 +55,7 @@ Reply make_reply(Response&& response, bool keep_alive, bool head) {
     reply.set("X-Content-Type-Options", "nosniff");
     if (!response.allow.empty())
         reply.set(http::field::allow, beast::string_view{response.allow.data(), response.allow.size()});
+    if (response.asks_for_token) reply.set(http::field::www_authenticate, "Bearer");
     reply.keep_alive(keep_alive);
     reply.body() = std::move(response.body);
     reply.prepare_payload();
@@ -69,6 +72,15 @@ void rethrow(const std::exception_ptr& broken) {
     if (broken) std::rethrow_exception(broken);
 }
 
+// Who asks, for the log: over a Unix socket the system knows the user; over TCP only the token speaks for them.
+std::string peer_of(Socket& socket, const Door& door) {
+    if (!door.tcp_host.empty()) return "token";
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    const bool known = ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    return known ? "uid " + std::to_string(peer.uid) : "unknown";
+}
+
 struct Listener {
     Acceptor acceptor;
     Door door;
@@ -78,6 +90,7 @@ struct Listener {
 struct Session {
     Stream stream;
     Door door;
+    std::string peer;
     beast::flat_buffer buffer{buffer_limit};
 };
 
@@ -108,7 +121,7 @@ struct AdminServer::Works : std::enable_shared_from_this<Works> {
     asio::awaitable<void> accept(Listener& listener);
     asio::awaitable<void> serve(Session& session);
     asio::awaitable<void> hang_up(Session& session);
-    Reply answer(const http::request<http::string_body>& request, const Door& door) const;
+    Reply answer(const http::request<http::string_body>& request, const Session& session) const;
 };
 
 void AdminServer::Works::start(Listener& listener) {
@@ -133,7 +146,8 @@ asio::awaitable<void> AdminServer::Works::accept(Listener& listener) {
 }
 
 void AdminServer::Works::start_session(Socket&& socket, const Door& door) {
-    sessions.push_back(Session{Stream{std::move(socket)}, door});
+    std::string peer = peer_of(socket, door);
+    sessions.push_back(Session{Stream{std::move(socket)}, door, std::move(peer)});
     const auto place = std::prev(sessions.end());
     asio::co_spawn(io, serve(*place), [self = shared_from_this(), place](std::exception_ptr broken) {
         self->sessions.erase(place);
@@ -153,7 +167,7 @@ asio::awaitable<void> AdminServer::Works::serve(Session& session) {
         if (stopping) co_return;
         std::optional<Response> refused = read_error ? refusal(read_error) : std::nullopt;
         if (read_error && !refused) co_return;
-        const Reply reply = refused ? make_reply(std::move(*refused), false, false) : answer(parser.get(), session.door);
+        const Reply reply = refused ? make_reply(std::move(*refused), false, false) : answer(parser.get(), session);
         keep_alive = reply.keep_alive();
         session.stream.expires_after(limits.patience);
         auto [write_error, write_size] = co_await http::async_write(session.stream, reply, nothrow);
@@ -176,10 +190,15 @@ asio::awaitable<void> AdminServer::Works::hang_up(Session& session) {
     }
 }
 
-Reply AdminServer::Works::answer(const http::request<http::string_body>& request, const Door& door) const {
-    const Request asked{plain(request.method_string()), plain(request.target()), plain(request[http::field::host]),
-                        request.count(http::field::origin) != 0};
-    return make_reply(respond(asked, door, seen, metrics), request.keep_alive(), request.method() == http::verb::head);
+Reply AdminServer::Works::answer(const http::request<http::string_body>& request, const Session& session) const {
+    const Request asked{.method = plain(request.method_string()),
+                        .target = plain(request.target()),
+                        .host = plain(request[http::field::host]),
+                        .content_type = plain(request[http::field::content_type]),
+                        .authorization = plain(request[http::field::authorization]),
+                        .has_origin = request.count(http::field::origin) != 0,
+                        .peer = session.peer};
+    return make_reply(respond(asked, session.door, seen, metrics), request.keep_alive(), request.method() == http::verb::head);
 }
 
 void AdminServer::Works::stop() {
@@ -201,11 +220,12 @@ AdminServer::~AdminServer() {
     stop();
 }
 
-model::Result<model::ListenAddress> AdminServer::listen(const model::ListenAddress& address, ListenerKind kind) {
+model::Result<model::ListenAddress> AdminServer::listen(const model::ListenAddress& address, ListenerKind kind,
+                                                        std::string token) {
     auto opened = sockets::open_listening_socket(address);
     if (!opened) return opened.error();
     Acceptor acceptor{works_->io, Protocol{opened->family, 0}, opened->descriptor};
-    works_->listeners.push_back(Listener{std::move(acceptor), Door{kind, address.tcp_host}, opened->file});
+    works_->listeners.push_back(Listener{std::move(acceptor), Door{kind, address.tcp_host, std::move(token)}, opened->file});
     works_->start(works_->listeners.back());
     return opened->address;
 }

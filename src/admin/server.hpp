@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 namespace boost::asio {
 class io_context;
@@ -33,8 +34,9 @@ public:
     AdminServer& operator=(const AdminServer&) = delete;
 
     // The address that it listens on: as given, port 0 replaced by the one that the system chose.
-    // Fails as sockets::open_listening_socket does; what listened before goes on.
-    [[nodiscard]] model::Result<model::ListenAddress> listen(const model::ListenAddress& address, ListenerKind kind);
+    // `token` is asked for on it; empty: none. Fails as sockets::open_listening_socket does; what listened before goes on.
+    [[nodiscard]] model::Result<model::ListenAddress> listen(const model::ListenAddress& address, ListenerKind kind,
+                                                             std::string token = {});
     // Closes listeners and connections; removes our socket files. Said twice it changes nothing.
     void stop();
     [[nodiscard]] bool stopped() const;  // no task is left

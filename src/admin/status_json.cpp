@@ -130,6 +130,7 @@ void read(const json::value& value, model::StatusView& status) {
     status.broker_version = text_of(value.at("broker_version"));
     status.ready = value.at("ready").as_bool();
     status.draining = value.at("draining").as_bool();
+    status.drained = value.at("drained").as_bool();
     read(value.at("memory_used"), status.memory_used);
     read(value.at("memory_limit"), status.memory_limit);
     read(value.at("links"), status.links);
@@ -144,6 +145,7 @@ std::string to_json(const model::StatusView& status) {
                                         {"broker_version", clean(status.broker_version)},
                                         {"ready", status.ready},
                                         {"draining", status.draining},
+                                        {"drained", status.drained},
                                         {"memory_used", status.memory_used},
                                         {"memory_limit", status.memory_limit},
                                         {"links", written(status.links)},

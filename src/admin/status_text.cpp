@@ -69,7 +69,9 @@ bool all_is_well(const model::StatusView& status) {
 
 std::string headline(const model::StatusView& status) {
     std::string line = "retryd " + status.version;
-    if (status.draining) {
+    if (status.drained) {
+        line += " is drained, waiting to be stopped";
+    } else if (status.draining) {
         line += " is draining";
     } else if (!status.ready) {
         line += " is starting";

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <random>
+#include <utility>
 
 namespace retryd::app {
 
@@ -103,13 +104,13 @@ void Daemon::on_signal(int number) {
         journal_.record({model::LogLevel::warn, "reload_not_supported", {{"hint", "restart to apply a changed policy"}}});
         return;
     }
-    if (engine_.status(clock_now()).draining) {
+    if (std::exchange(stopping_, true)) {
         journal_.record({model::LogLevel::warn, "ended_at_once", {}});
         admin_.stop();
         std::_Exit(exit_stopped);  // the broker keeps what was not settled
     }
     notify_.stopping();
-    loop_.drain();
+    loop_.stop(number == SIGINT ? "SIGINT" : "SIGTERM");
 }
 
 void Daemon::await_broker() {

@@ -50,6 +50,7 @@ private:
     Notify notify_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer patience_;
+    bool stopping_ = false;  // by a signal: the next one ends at once
     int exit_code_ = 0;
 };
 

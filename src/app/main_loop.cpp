@@ -37,6 +37,11 @@ void MainLoop::probed(model::QueueId queue, const std::string& trouble) {
     after_each_();
 }
 
+void MainLoop::not_ready(model::QueueId queue, const std::string& why) {
+    engine_->not_ready(queue, why, clock_now());
+    after_each_();
+}
+
 void MainLoop::credit_changed(model::QueueId queue) {
     engine_->credit_changed(queue, clock_now());
     after_each_();
@@ -60,8 +65,13 @@ const model::Figures& MainLoop::figures() const {
     return engine_->figures();
 }
 
-void MainLoop::drain() {
-    engine_->drain(clock_now());
+void MainLoop::drain(std::string_view who) {
+    engine_->drain(who, clock_now());
+    after_each_();
+}
+
+void MainLoop::stop(std::string_view who) {
+    engine_->stop(who, clock_now());
     after_each_();
 }
 

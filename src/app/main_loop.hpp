@@ -23,17 +23,19 @@ public:
     // Before anything else; `after_each` is called when the engine has handled something.
     void attach(engine::Engine& engine, std::function<void()> after_each);
     void start();
+    void stop(std::string_view who);  // drains and ends
 
     void broker_events(std::vector<ports::BrokerEvent>& events) override;
     void replied(model::DeliveryKey key, model::Reply&& reply) override;
     void probed(model::QueueId queue, const std::string& trouble) override;
+    void not_ready(model::QueueId queue, const std::string& why) override;
     void credit_changed(model::QueueId queue) override;
     void consumer_gone(model::QueueId queue, const std::string& why) override;
     void extended(model::DeliveryKey key, model::Milliseconds more) override;
 
     [[nodiscard]] model::StatusView status() const override;
     [[nodiscard]] const model::Figures& figures() const override;
-    void drain() override;
+    void drain(std::string_view who) override;
 
     void arm(model::SteadyTime when) override;
 

@@ -2,19 +2,26 @@
 
 #include "core/ladder.hpp"
 
+#include <algorithm>
+
 namespace retryd::core {
 
 namespace {
 
 constexpr model::Milliseconds first_probe{100};
 constexpr model::Milliseconds slowest_probe{5000};
+constexpr std::uint32_t most_allowed = 1U << 20U;  // beyond any concurrency
 
 }  // namespace
 
 void ConsumerWatch::answered(bool success, model::SteadyTime now) {
     failures_ = 0;
     if (state_ == State::trying || state_ == State::misconfigured) enter(State::present, now);
-    if (success) proven_ = true;
+    if (!success) return;
+    proven_ = true;
+    if (++succeeded_ < allowed_) return;
+    succeeded_ = 0;
+    if (allowed_ < most_allowed) allowed_ *= 2;
 }
 
 void ConsumerWatch::endpoint(model::SteadyTime now, std::uint64_t random) {
@@ -27,34 +34,58 @@ void ConsumerWatch::unavailable(model::SteadyTime now, std::uint64_t random) {
 
 void ConsumerWatch::probe_succeeded(model::SteadyTime now) {
     probing_ = false;
-    if (state_ == State::away) enter(State::present, now);
+    if (gate_) next_ = now + gate_->every;
+    if (state_ == State::present) gate_row_ = 0;
+    const bool was_out = state_ == State::away || state_ == State::not_ready;
+    if (!was_out || (gate_ && ++gate_row_ < gate_->up_after)) return;
+    enter(State::present, now);
+}
+
+void ConsumerWatch::probe_refused(model::SteadyTime now) {
+    probing_ = false;
+    if (gate_) next_ = now + gate_->every;
+    if (state_ == State::away) return enter(State::not_ready, now);
+    if (state_ == State::not_ready) gate_row_ = 0;
+    if (state_ == State::present && gate_ && ++gate_row_ >= gate_->down_after) enter(State::not_ready, now);
 }
 
 void ConsumerWatch::probe_failed(model::SteadyTime now, std::uint64_t random) {
     probing_ = false;
-    if (state_ == State::away) back_off(State::away, now, random);
+    if (state_ == State::present && gate_ && ++gate_row_ < gate_->down_after) {
+        next_ = now + gate_->every;
+        return;
+    }
+    if (probes()) back_off(State::away, now, random);
 }
 
 bool ConsumerWatch::timer_due(model::SteadyTime now) {
-    if (now < next()) return false;
+    if (full_at_ && now >= *full_at_) full_at_.reset();
+    if (now < next_) return false;
     if (state_ == State::misconfigured) {
         enter(State::trying, now);
         return false;
     }
-    probing_ = true;
-    return true;
+    if (!probes() || probing_) return false;
+    return probing_ = true;
+}
+
+// Whether probes are of use in this state.
+bool ConsumerWatch::probes() const {
+    return state_ == State::away || state_ == State::not_ready || (state_ == State::present && gate_);
 }
 
 model::SteadyTime ConsumerWatch::next() const {
-    const bool waiting = state_ == State::misconfigured || (state_ == State::away && !probing_);
-    return waiting ? next_ : model::SteadyTime::max();
+    auto when = model::SteadyTime::max();
+    if (state_ == State::misconfigured || (probes() && !probing_)) when = next_;
+    return full_at_ ? std::min(when, *full_at_) : when;
 }
 
-std::uint32_t ConsumerWatch::permits(std::uint32_t concurrency) const {
+std::uint32_t ConsumerWatch::permits(std::uint32_t concurrency, model::SteadyTime now) const {
     switch (state_) {
-        case State::present: return concurrency;
+        case State::present: return full_at_ && now < *full_at_ ? std::min(allowed_, concurrency) : concurrency;
         case State::trying: return 1;
         case State::away:
+        case State::not_ready:
         case State::misconfigured: return 0;
     }
     return 0;
@@ -62,14 +93,20 @@ std::uint32_t ConsumerWatch::permits(std::uint32_t concurrency) const {
 
 void ConsumerWatch::enter(State state, model::SteadyTime now) {
     // Trying is a moment of being misconfigured: the trouble goes on since it began.
-    if (!(state_ == State::misconfigured && state == State::trying) &&
-        !(state_ == State::trying && state == State::misconfigured))
-        if (state != state_) since_ = now;
+    const auto is_misconfigured = [](State one) { return one == State::misconfigured || one == State::trying; };
+    if (state != state_ && !(is_misconfigured(state) && is_misconfigured(state_))) since_ = now;
+    if (state == State::away || state == State::not_ready) proven_ = false;
+    full_at_.reset();
+    if (state == State::present && slow_start_) {
+        allowed_ = 1;
+        succeeded_ = 0;
+        full_at_ = now + *slow_start_;
+    }
     state_ = state;
+    gate_row_ = 0;
 }
 
 void ConsumerWatch::back_off(State state, model::SteadyTime now, std::uint64_t random) {
-    if (state != State::misconfigured) proven_ = false;
     next_ = now + half_jitter(grown(first_probe, slowest_probe, failures_), random);
     ++failures_;
     enter(state, now);

@@ -1,10 +1,18 @@
 #include "deliver/http_pool.hpp"
 
+#include "model/message.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace retryd::deliver {
 namespace {
+
+constexpr model::DeliveryKey ready_question{0};  // no delivery has this key
+
+std::string ready_request(const model::DeliverPolicy& policy) {
+    return "GET " + policy.ready->path + " HTTP/1.1\r\nHost: " + policy.http.host + "\r\nAccept: */*\r\n\r\n";
+}
 
 model::Reply failed_reply(const HttpConnection& connection, const std::string& trouble) {
     model::Reply reply;
@@ -17,7 +25,7 @@ model::Reply failed_reply(const HttpConnection& connection, const std::string& t
 }  // namespace
 
 HttpPool::HttpPool(boost::asio::io_context& io, model::QueueId id, const model::DeliverPolicy& policy, ports::Inbox& inbox)
-    : io_(io), id_(id), policy_(policy), inbox_(inbox), sweep_timer_(io) {}
+    : io_(io), id_(id), policy_(policy), inbox_(inbox), probe_timer_(io), sweep_timer_(io) {}
 
 HttpPool::~HttpPool() {
     for (const auto& [key, connection] : busy_) connection->close();
@@ -71,19 +79,45 @@ void HttpPool::keep_idle(ConnectionPtr connection) {
 }
 
 void HttpPool::connected(HttpConnection& connection) {
+    if (policy_.ready) return ask_whether_ready(connection);
     keep_idle(take_probing(connection));
     inbox_.probed(id_, {});
 }
 
+void HttpPool::ask_whether_ready(HttpConnection& connection) {
+    connection.send({ready_question, ready_request(policy_), std::make_shared<const model::Message>()});
+    probe_timer_.expires_after(longest_ready_probe);
+    probe_timer_.async_wait(
+        [weak = weak_from_this(), asked = connection.weak_from_this()](const boost::system::error_code& error) {
+            const auto self = weak.lock();
+            const auto silent = asked.lock();
+            if (error || self == nullptr || silent == nullptr || self->take_probing(*silent) == nullptr) return;
+            silent->close();
+            self->inbox_.not_ready(self->id_, "GET " + self->policy_.ready->path + ": no answer in 5 s");
+        });
+}
+
+void HttpPool::ready_answered(HttpConnection& connection, const model::Reply& reply) {
+    probe_timer_.cancel();
+    auto asked = take_probing(connection);
+    if (connection.is_open()) keep_idle(std::move(asked));
+    if (reply.status >= 200 && reply.status < 300) return inbox_.probed(id_, {});
+    inbox_.not_ready(id_, "GET " + policy_.ready->path + ": status " + std::to_string(reply.status));
+}
+
 void HttpPool::replied(HttpConnection& connection, model::DeliveryKey key, model::Reply&& reply) {
+    if (key == ready_question) return ready_answered(connection, reply);
     auto done = busy_.extract(key);
     if (connection.is_open()) keep_idle(std::move(done.mapped()));
     inbox_.replied(key, std::move(reply));
 }
 
 void HttpPool::ended(HttpConnection& connection, const std::string& trouble) {
+    if (take_probing(connection) != nullptr) {
+        probe_timer_.cancel();
+        return inbox_.probed(id_, trouble);
+    }
     if (connection.exchange()) return exchange_failed(connection, trouble);
-    if (take_probing(connection) != nullptr) return inbox_.probed(id_, trouble);
     std::erase_if(idle_, [&](const Idle& idle) { return idle.connection.get() == &connection; });
 }
 

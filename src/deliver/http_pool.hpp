@@ -25,6 +25,7 @@
 namespace retryd::deliver {
 
 inline constexpr std::chrono::milliseconds longest_idle{500};
+inline constexpr std::chrono::seconds longest_ready_probe{5};
 inline constexpr std::chrono::minutes distrust{1};  // of connections that were used before
 
 class HttpPool : public std::enable_shared_from_this<HttpPool>, public HttpConnection::Owner {
@@ -53,6 +54,8 @@ private:
     ConnectionPtr take_idle();
     void keep_idle(ConnectionPtr connection);
     void send_fresh(HttpExchange exchange);
+    void ask_whether_ready(HttpConnection& connection);
+    void ready_answered(HttpConnection& connection, const model::Reply& reply);
     void exchange_failed(const HttpConnection& connection, const std::string& trouble);
     ConnectionPtr take_probing(const HttpConnection& connection);
     void arm_sweep();
@@ -66,6 +69,7 @@ private:
     std::vector<Idle> idle_;  // the longest idle first
     Clock::time_point distrusted_until_{};
     std::vector<ConnectionPtr> probing_;
+    boost::asio::steady_timer probe_timer_;  // of the standing gate's question
     boost::asio::steady_timer sweep_timer_;
     bool sweep_armed_ = false;
 };

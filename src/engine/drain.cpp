@@ -66,12 +66,12 @@ bool links_are_down(const State& state) {
 
 }  // namespace
 
-void begin_drain(State& state) {
+void begin_drain(State& state, std::string_view who) {
     if (state.drain != State::Drain::no) return;
     state.drain = State::Drain::finishing;
     state.drain_since = state.now.steady;
     state.drain_deadline = state.now.steady + time_to_drain(state);
-    log(state, model::LogLevel::info, "draining", {});
+    log(state, model::LogLevel::info, "draining", {{"by", std::string(who)}});
     state.ports.consumer.drain();
     for (auto& queue : state.queues) state.touch(queue);
 }
@@ -83,6 +83,10 @@ void advance_drain(State& state) {
         close_links(state);
     }
     if (state.drain == State::Drain::closing && links_are_down(state)) {
+        state.drain = State::Drain::drained;
+        log(state, model::LogLevel::info, "drained", {});
+    }
+    if (state.drain == State::Drain::drained && state.stopping) {
         state.drain = State::Drain::stopped;
         log(state, model::LogLevel::info, "stopped", {});
     }

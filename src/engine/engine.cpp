@@ -139,6 +139,13 @@ void Engine::probed(model::QueueId queue, const std::string& trouble, const mode
     turn(state);
 }
 
+void Engine::not_ready(model::QueueId queue, const std::string& why, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    engine::not_ready(state, state.queue(queue), why);
+    turn(state);
+}
+
 void Engine::credit_changed(model::QueueId queue, const model::Clock& now) {
     auto& state = *parts_->state;
     state.now = now;
@@ -171,10 +178,18 @@ void Engine::timer_due(const model::Clock& now) {
     turn(state);
 }
 
-void Engine::drain(const model::Clock& now) {
+void Engine::drain(std::string_view who, const model::Clock& now) {
     auto& state = *parts_->state;
     state.now = now;
-    begin_drain(state);
+    begin_drain(state, who);
+    turn(state);
+}
+
+void Engine::stop(std::string_view who, const model::Clock& now) {
+    auto& state = *parts_->state;
+    state.now = now;
+    state.stopping = true;
+    begin_drain(state, who);
     turn(state);
 }
 

@@ -3,7 +3,7 @@
 //
 // Protocol: construct, start(), then feed every event with the time at which it is handled; call timer_due() when the
 // timer rings. All on one thread. Nothing here blocks, and no port is called back from inside itself.
-// After drain() the engine finishes what it can and closes both links; stopped() then turns true.
+// After drain() or stop() the engine finishes what it can and closes both links; after stop(), stopped() then turns true.
 
 #include "model/figures.hpp"
 #include "model/policy.hpp"
@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace retryd::engine {
@@ -48,11 +49,15 @@ public:
     void broker_events(std::vector<ports::BrokerEvent>& events, const model::Clock& now);  // clears `events`
     void replied(model::DeliveryKey key, model::Reply&& reply, const model::Clock& now);
     void probed(model::QueueId queue, const std::string& trouble, const model::Clock& now);
+    void not_ready(model::QueueId queue, const std::string& why, const model::Clock& now);
     void credit_changed(model::QueueId queue, const model::Clock& now);
     void consumer_gone(model::QueueId queue, const std::string& why, const model::Clock& now);
     void extended(model::DeliveryKey key, model::Milliseconds more, const model::Clock& now);
     void timer_due(const model::Clock& now);
-    void drain(const model::Clock& now);
+    // Drains for whoever asked, and stays idle until stop(). Said twice it changes nothing.
+    void drain(std::string_view who, const model::Clock& now);
+    // Drains where nobody has asked for it yet, and ends.
+    void stop(std::string_view who, const model::Clock& now);
 
     [[nodiscard]] bool stopped() const;
     // The first login was refused by every address: with `--wait` the process ends with exit code 4.

@@ -40,7 +40,7 @@ void consume_link_down(State& state) {
 }  // namespace
 
 void connect_where_due(State& state) {
-    if (state.drain == State::Drain::closing || state.drain == State::Drain::stopped) return;
+    if (state.drain != State::Drain::no && state.drain != State::Drain::finishing) return;
     for (const auto which : {Link::consume, Link::publish}) {
         auto& link = state.link(which);
         if (!link.reconnect.timer_due(state.now.steady)) continue;

@@ -64,7 +64,7 @@ void hand_over(State& state, QueueState& queue, Held& held) {
 
 // How many deliveries may be at the consumer at once: what the policy, the consumer's condition and its own credit allow.
 std::uint32_t free_slots(const State& state, const QueueState& queue) {
-    const auto permits = queue.watch.permits(queue.policy.deliver.concurrency);
+    const auto permits = queue.watch.permits(queue.policy.deliver.concurrency, state.now.steady);
     const auto credit = state.ports.consumer.credit(queue.id);
     return credit ? std::min(permits, queue.in_flight + *credit) : permits;
 }

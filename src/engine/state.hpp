@@ -41,7 +41,7 @@ private:
 
 struct QueueState {
     QueueState(model::QueueId its_id, const model::QueuePolicy& its_policy, model::SteadyTime now)
-        : id(its_id), policy(its_policy), watch(now) {}
+        : id(its_id), policy(its_policy), watch(its_policy.deliver, now) {}
 
     model::QueueId id;
     const model::QueuePolicy& policy;
@@ -107,8 +107,9 @@ struct State {
     bool memory_full = false;
     model::SteadyTime memory_full_since{};
 
-    enum class Drain : std::uint8_t { no, finishing, closing, stopped };
+    enum class Drain : std::uint8_t { no, finishing, closing, drained, stopped };
     Drain drain = Drain::no;
+    bool stopping = false;  // it ends as soon as it is drained
     model::SteadyTime drain_since{};
     model::SteadyTime drain_deadline{};
 

@@ -44,6 +44,7 @@ std::uint32_t wanted(State& state, QueueState& queue) {
     if (state.drain != State::Drain::no || held_back(state, queue)) return 0;
     switch (queue.watch.state()) {
         case Watch::away:
+        case Watch::not_ready:
         case Watch::misconfigured: return 0;
         case Watch::trying: return queue.in_hand == 0 ? 1 : 0;
         case Watch::present: return queue.policy.prefetch;

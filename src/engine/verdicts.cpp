@@ -21,6 +21,8 @@ void log_change(State& state, QueueState& queue, Watch before) {
     if (after == Watch::present) log(state, model::LogLevel::info, "consumer_present", {{"queue", name}});
     if (after == Watch::away)
         log(state, model::LogLevel::warn, "consumer_away", {{"queue", name}, {"why", queue.consumer_trouble}});
+    if (after == Watch::not_ready)
+        log(state, model::LogLevel::warn, "consumer_not_ready", {{"queue", name}, {"why", queue.consumer_trouble}});
     if (after == Watch::misconfigured && before == Watch::present)
         log(state, model::LogLevel::warn, "consumer_misconfigured", {{"queue", name}, {"why", queue.consumer_trouble}});
 }
@@ -109,6 +111,14 @@ void probed(State& state, QueueState& queue, const std::string& trouble) {
         queue.consumer_trouble = trouble;
         queue.watch.probe_failed(state.now.steady, state.chance());
     }
+    log_change(state, queue, before);
+    state.touch(queue);
+}
+
+void not_ready(State& state, QueueState& queue, const std::string& why) {
+    const auto before = queue.watch.state();
+    queue.consumer_trouble = why;
+    queue.watch.probe_refused(state.now.steady);
     log_change(state, queue, before);
     state.touch(queue);
 }

@@ -12,6 +12,8 @@ namespace retryd::engine {
 void replied(State& state, model::DeliveryKey key, const model::Reply& reply);
 // A connect probe ended; `trouble` is empty when somebody answered.
 void probed(State& state, QueueState& queue, const std::string& trouble);
+// The standing gate's probe was answered, but not with 2xx.
+void not_ready(State& state, QueueState& queue, const std::string& why);
 // The last of the consumer's sessions has ended.
 void consumer_gone(State& state, QueueState& queue, const std::string& why);
 // Its deadline has passed.

@@ -19,11 +19,32 @@ std::string consumer_of(const model::HttpTarget& target) {
     return target.unix_path.empty() ? "http://" + target.host + target.path : "unix:" + target.unix_path + " " + target.path;
 }
 
+Cause cause_of(Watch state) {
+    switch (state) {
+        case Watch::away: return Cause::consumer_away;
+        case Watch::not_ready: return Cause::consumer_not_ready;
+        case Watch::misconfigured:
+        case Watch::trying:
+        case Watch::present: break;
+    }
+    return Cause::consumer_misconfigured;
+}
+
 void add_consumer(const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
     const auto state = queue.watch.state();
     if (state == Watch::present) return;
-    const auto cause = state == Watch::away ? Cause::consumer_away : Cause::consumer_misconfigured;
-    stalls.push_back({cause, queue.consumer_trouble, between(queue.watch.since(), now.steady)});
+    stalls.push_back({cause_of(state), queue.consumer_trouble, between(queue.watch.since(), now.steady)});
+}
+
+// The drain has closed the links, and nobody opens them again.
+bool links_are_closed(const State& state) {
+    return state.drain != State::Drain::no && state.drain != State::Drain::finishing;
+}
+
+std::string draining_detail(const State& state) {
+    if (state.drain == State::Drain::finishing) return "nothing new is taken, deliveries finish";
+    if (state.drain == State::Drain::closing) return "the links are being closed";
+    return "drained, waiting to be stopped";
 }
 
 void add_links(const State& state, const model::Clock& now, std::vector<model::StallView>& stalls) {
@@ -83,7 +104,8 @@ std::vector<model::StallView> stalls_of(const State& state, const QueueState& qu
                                         const model::Clock& now) {
     std::vector<model::StallView> stalls;
     if (state.drain != State::Drain::no)
-        stalls.push_back({Cause::draining, "stopping", between(state.drain_since, now.steady)});
+        stalls.push_back({Cause::draining, draining_detail(state), between(state.drain_since, now.steady)});
+    if (links_are_closed(state)) return stalls;  // the rest is its consequence
     add_links(state, now, stalls);
     add_consumer(queue, now, stalls);
     add_sources(queue, now, stalls);
@@ -132,7 +154,7 @@ model::LinkView link_view(const State& state, Link which) {
             .up = link.reconnect.is_up(),
             .blocked = blocked,
             .address = model::to_text(state.policy->broker.addresses[link.address]),
-            .trouble = blocked ? state.blocked_why : link.trouble};
+            .trouble = links_are_closed(state) ? "closed by the drain" : (blocked ? state.blocked_why : link.trouble)};
 }
 
 }  // namespace
@@ -144,6 +166,7 @@ model::StatusView status_of(const State& state, const model::Clock& now) {
     view.broker_version = state.broker_version;
     view.ready = state.ready;
     view.draining = state.drain != State::Drain::no;
+    view.drained = state.drain == State::Drain::drained || state.drain == State::Drain::stopped;
     view.memory_used = state.hand.bytes();
     view.memory_limit = state.policy->memory.value;
     for (const auto which : {Link::consume, Link::publish}) view.links.push_back(link_view(state, which));

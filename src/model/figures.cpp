@@ -9,6 +9,7 @@ std::string_view to_text(Cause cause) {
     switch (cause) {
         case Cause::consumer_away: return "consumer-away";
         case Cause::consumer_misconfigured: return "consumer-misconfigured";
+        case Cause::consumer_not_ready: return "consumer-not-ready";
         case Cause::broker_down: return "broker-down";
         case Cause::publish_blocked: return "publish-blocked";
         case Cause::draining: return "draining";

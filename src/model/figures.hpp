@@ -16,6 +16,7 @@ namespace retryd::model {
 enum class Cause : std::uint8_t {
     consumer_away,
     consumer_misconfigured,
+    consumer_not_ready,
     broker_down,
     publish_blocked,
     draining,
@@ -26,7 +27,7 @@ enum class Cause : std::uint8_t {
     ack_timeout,
     confirm_late,
 };
-inline constexpr std::size_t cause_count = 11;
+inline constexpr std::size_t cause_count = 12;
 [[nodiscard]] std::string_view to_text(Cause cause);  // "consumer-away"
 
 // A histogram in the way Prometheus wants it: counts for each upper bound, and the sum.

@@ -37,12 +37,22 @@ struct HttpTarget {
     std::string path = "/";  // with the query, fit for a request line
 };
 
+// A standing gate: deliveries flow only while GET `path` answers 2xx.
+struct ReadyPolicy {
+    std::string path;
+    Milliseconds every = 2s;
+    std::uint32_t down_after = 1;  // failed probes in a row that close the gate
+    std::uint32_t up_after = 1;    // good probes in a row that open it
+};
+
 struct DeliverPolicy {
     HttpTarget http;
     std::vector<std::pair<std::string, std::string>> headers;  // fixed ones, added to each request; may hold secrets
     Milliseconds timeout = 20s;                                // from the request's first byte to the reply's last
     std::uint32_t concurrency = 16;                            // deliveries at the consumer at once, 1..10000
     ByteCount max_reply{64 * 1024};                            // above: the status decides, the body is not read
+    std::optional<ReadyPolicy> ready;
+    std::optional<Milliseconds> slow_start;  // until full concurrency, at the latest
 };
 
 struct StatusRange {

@@ -54,6 +54,7 @@ struct StatusView {
     std::string broker_version;  // as the broker's properties say; empty before the first login
     bool ready = false;          // /readyz
     bool draining = false;
+    bool drained = false;  // … and done: nothing is in hand, the links are closed
     std::uint64_t memory_used = 0;  // bytes of bodies in hand
     std::uint64_t memory_limit = 0;
     std::vector<LinkView> links;

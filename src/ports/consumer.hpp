@@ -38,7 +38,8 @@ public:
     virtual void deliver(Delivery&& delivery) = 0;
     // Stops waiting: the connection is not reused, and no reply comes for the key any more. Unknown keys are ignored.
     virtual void abandon(model::DeliveryKey key) = 0;
-    // Looks whether somebody is there, without sending a message; answers with Inbox::probed.
+    // Looks whether somebody is there and, with a standing gate, ready, without sending a message; answers with
+    // Inbox::probed or Inbox::not_ready.
     virtual void probe(model::QueueId queue) = 0;
     // How many more deliveries it takes now; nothing where it sets no limit of its own. What changes it is told by
     // Inbox::credit_changed.

@@ -20,6 +20,8 @@ public:
     virtual void replied(model::DeliveryKey key, model::Reply&& reply) = 0;
     // `trouble` is empty when somebody answers, else why not ("connect: no such file").
     virtual void probed(model::QueueId queue, const std::string& trouble) = 0;
+    // The probe of a standing gate was answered, but not with 2xx.
+    virtual void not_ready(model::QueueId, const std::string& /*why*/) {}
     // What only streams have to say:
     // Consumer::credit says something else now.
     virtual void credit_changed(model::QueueId) {}

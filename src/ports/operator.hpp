@@ -4,6 +4,8 @@
 #include "model/figures.hpp"
 #include "model/status.hpp"
 
+#include <string_view>
+
 namespace retryd::ports {
 
 class Operator {
@@ -11,8 +13,9 @@ public:
     virtual ~Operator() = default;
     [[nodiscard]] virtual model::StatusView status() const = 0;
     [[nodiscard]] virtual const model::Figures& figures() const = 0;
-    // Begins to drain; said twice it changes nothing.
-    virtual void drain() = 0;
+    // Takes nothing new, finishes, and stays idle until it is stopped. `who` asked for it, for the log. Said twice it changes
+    // nothing.
+    virtual void drain(std::string_view who) = 0;
 };
 
 }  // namespace retryd::ports

@@ -45,7 +45,7 @@ void World::begin_engine() {
 }
 
 void World::drain() {
-    engine_->drain(time_.now());
+    engine_->stop("sim", time_.now());
     engine_->check_invariants();
 }
 

@@ -34,11 +34,21 @@ TEST_CASE("retryctl takes the first socket that exists") {
     CHECK(socket_to_ask(places) == folder.path + "/retryd/admin.sock");
 }
 
-TEST_CASE("an address is unix:PATH or a path") {
-    CHECK(parse_admin_address("unix:/run/a.sock").value() == "/run/a.sock");
-    CHECK(parse_admin_address("/run/a.sock").value() == "/run/a.sock");
-    CHECK(parse_admin_address("./a.sock").value() == "./a.sock");
-    CHECK(parse_admin_address("unix:a.sock").value() == "a.sock");
-    const auto wrong = GENERATE("", "unix:", "localhost:9000", "a.sock");
+TEST_CASE("an address is unix:PATH, a path, or http://HOST:PORT") {
+    CHECK(parse_admin_address("unix:/run/a.sock")->unix_path == "/run/a.sock");
+    CHECK(parse_admin_address("/run/a.sock")->unix_path == "/run/a.sock");
+    CHECK(parse_admin_address("./a.sock")->unix_path == "./a.sock");
+    CHECK(parse_admin_address("unix:a.sock")->unix_path == "a.sock");
+    CHECK(to_text(*parse_admin_address("http://127.0.0.1:9465")) == "http://127.0.0.1:9465");
+    CHECK(parse_admin_address("http://retryd.internal:9465/")->host == "retryd.internal");
+    CHECK(parse_admin_address("http://[::1]:9465")->host == "::1");
+    CHECK(to_text(*parse_admin_address("http://[::1]:9465")) == "http://[::1]:9465");
+}
+
+TEST_CASE("what is no address is refused") {
+    const auto wrong =
+        GENERATE("", "unix:", "localhost:9000", "a.sock", "http://", "http://host", "http://host:", "http://:9465",
+                 "http://host:0", "http://host:99999", "http://::1:9465", "http://host:9465/status", "https://h:1");
+    CAPTURE(wrong);
     CHECK(!parse_admin_address(wrong));
 }

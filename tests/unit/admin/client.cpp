@@ -3,6 +3,7 @@
 #include "unit/temp_folder.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <catch2/catch.hpp>
 
@@ -32,7 +33,7 @@ TEST_CASE("what is no whole answer is refused") {
 TEST_CASE("nobody there is unavailable, with address and cause") {
     const TempFolder folder;
     const std::string path = folder.path + "/admin.sock";
-    const auto answer = get(path, "/status", 1s);
+    const auto answer = get({.unix_path = path}, "/status", 1s);
     REQUIRE(!answer);
     CHECK(answer.error().code == model::ProblemCode::unavailable);
     CHECK(to_text(answer.error()) == "unix:" + path + ": No such file or directory");
@@ -43,11 +44,21 @@ TEST_CASE("somebody who never answers is given up") {
     const std::string path = folder.path + "/admin.sock";
     boost::asio::io_context io;
     const boost::asio::local::stream_protocol::acceptor silent{io, {path}};
-    const auto answer = get(path, "/status", 50ms);
+    const auto answer = get({.unix_path = path}, "/status", 50ms);
     REQUIRE(!answer);
     CHECK(answer.error().what == "no answer in time");
 }
 
 TEST_CASE("a path that no socket can have is refused") {
-    CHECK(!get("/" + std::string(107, 'x'), "/status", 1s));
+    CHECK(!get({.unix_path = "/" + std::string(107, 'x')}, "/status", 1s));
+}
+
+TEST_CASE("a TCP port where nobody listens is unavailable, with its address") {
+    boost::asio::io_context io;
+    boost::asio::ip::tcp::acceptor taken{io, {boost::asio::ip::address_v4::loopback(), 0}};
+    const std::uint16_t port = taken.local_endpoint().port();
+    taken.close();
+    const auto answer = get({.host = "127.0.0.1", .port = port}, "/status", 1s);
+    REQUIRE(!answer);
+    CHECK(to_text(answer.error()) == "http://127.0.0.1:" + std::to_string(port) + ": Connection refused");
 }

@@ -13,12 +13,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const Door admin_door{ListenerKind::admin, ""};
-const Door metrics_door{ListenerKind::metrics, "metrics.internal"};
+const Door admin_door{};
+const Door metrics_door{.kind = ListenerKind::metrics, .tcp_host = "metrics.internal"};
+const Door guarded_door{.tcp_host = "127.0.0.1", .token = "a-token-of-20-letters"};
 
-Response ask(const samples::Operator& seen, std::string_view method, std::string_view target, const Door& door = admin_door,
+std::string no_metrics() {
+    return {};
+}
+
+Response ask(samples::Operator& seen, std::string_view method, std::string_view target, const Door& door = admin_door,
              std::string_view host = "localhost") {
-    return respond(Request{method, target, host, false}, door, seen, [] { return std::string{"retryd_x 1\n"}; });
+    return respond({.method = method, .target = target, .host = host}, door, seen, [] { return std::string{"retryd_x 1\n"}; });
 }
 
 }  // namespace
@@ -35,16 +40,19 @@ TEST_CASE("each page answers on the listeners that it belongs to") {
                  Row{"GET", "", 404, 404}, Row{"GET", "/livez/", 404, 404}, Row{"GET", "//livez", 404, 404},
                  Row{"GET", "/livez.", 404, 404}, Row{"GET", "/%6civez", 404, 404}, Row{"GET", "/../etc/passwd", 404, 404},
                  Row{"POST", "/livez", 405, 405}, Row{"DELETE", "/status", 405, 404}, Row{"OPTIONS", "/metrics", 405, 405},
-                 Row{"get", "/livez", 405, 405}, Row{"POST", "/nowhere", 404, 404});
+                 Row{"get", "/livez", 405, 405}, Row{"GET", "/drain", 405, 404}, Row{"HEAD", "/drain", 405, 404},
+                 Row{"POST", "/drain", 415, 404}, Row{"POST", "/nowhere", 404, 404});
     CAPTURE(row.method, row.target);
-    const samples::Operator seen;
+    samples::Operator seen;
     CHECK(ask(seen, row.method, row.target).status == row.on_admin);
     CHECK(ask(seen, row.method, row.target, metrics_door).status == row.on_metrics);
 }
 
 TEST_CASE("a method that is not allowed is told which are") {
-    CHECK(ask(samples::Operator{}, "PUT", "/livez").allow == "GET, HEAD");
-    CHECK(ask(samples::Operator{}, "GET", "/livez").allow.empty());
+    samples::Operator seen;
+    CHECK(ask(seen, "PUT", "/livez").allow == "GET, HEAD");
+    CHECK(ask(seen, "GET", "/drain").allow == "POST");
+    CHECK(ask(seen, "GET", "/livez").allow.empty());
 }
 
 TEST_CASE("livez speaks of retryd alone") {
@@ -79,41 +87,77 @@ TEST_CASE("flowz has a line for each queue and cause") {
 }
 
 TEST_CASE("metrics come as they were handed in") {
-    const Response response = ask(samples::Operator{}, "GET", "/metrics");
+    samples::Operator seen;
+    const Response response = ask(seen, "GET", "/metrics");
     CHECK(response.body == "retryd_x 1\n");
     CHECK(response.content_type == "text/plain; version=0.0.4; charset=utf-8");
 }
 
 TEST_CASE("the status is JSON") {
-    const Response response = ask(samples::Operator{}, "GET", "/status");
+    samples::Operator seen;
+    const Response response = ask(seen, "GET", "/status");
     CHECK(response.content_type == "application/json");
     CHECK(boost::json::parse(response.body).at("queues").at(0).at("name").as_string() == "orders");
 }
 
 TEST_CASE("over TCP only our own names and address literals are answered") {
-    struct Row {
-        std::string_view host;
-        bool ours;
-    };
-    const auto row = GENERATE(
-        Row{"localhost", true}, Row{"LocalHost:9000", true}, Row{"127.0.0.1:9000", true}, Row{"[::1]", true},
-        Row{"[::1]:9000", true}, Row{"10.0.0.7:9000", true}, Row{"metrics.internal:9000", true}, Row{"evil.example", false},
-        Row{"evil.example:9000", false}, Row{"localhost.evil.example", false}, Row{"", false}, Row{":9000", false},
-        Row{"127.0.0.1.evil.example", false}, Row{"[::1", false}, Row{"[evil]", false}, Row{"[::1]x", false},
-        Row{"localhost:", false}, Row{"localhost:99999", false}, Row{"localhost:80:80", false}, Row{"127.1", false});
-    CAPTURE(row.host);
-    CHECK(is_our_host(row.host, metrics_door) == row.ours);
-    CHECK(ask(samples::Operator{}, "GET", "/livez", metrics_door, row.host).status == (row.ours ? 200U : 403U));
+    samples::Operator seen;
+    CHECK(ask(seen, "GET", "/livez", metrics_door, "metrics.internal:9000").status == 200);
+    CHECK(ask(seen, "GET", "/livez", metrics_door, "evil.example").status == 403);
+    CHECK(ask(seen, "GET", "/livez", metrics_door, "").status == 403);
 }
 
 TEST_CASE("over a Unix socket the Host header means nothing") {
-    CHECK(ask(samples::Operator{}, "GET", "/livez", admin_door, "evil.example").status == 200);
+    samples::Operator seen;
+    CHECK(ask(seen, "GET", "/livez", admin_door, "evil.example").status == 200);
 }
 
 TEST_CASE("a web page is refused on every listener") {
-    const samples::Operator seen;
-    const auto metrics = [] { return std::string{}; };
-    for (const Door& door : {admin_door, metrics_door}) {
-        CHECK(respond(Request{"GET", "/livez", "localhost", true}, door, seen, metrics).status == 403);
+    samples::Operator seen;
+    for (const Door& door : {admin_door, metrics_door, guarded_door}) {
+        const Request page{.method = "GET", .target = "/livez", .host = "localhost", .has_origin = true};
+        CHECK(respond(page, door, seen, no_metrics).status == 403);
     }
+}
+
+TEST_CASE("a drain is asked for by a POST that says it is JSON, and answered with the status") {
+    samples::Operator seen;
+    Request request{.method = "POST", .target = "/drain", .content_type = "text/plain", .peer = "uid 7"};
+    CHECK(respond(request, admin_door, seen, no_metrics).status == 415);
+    CHECK(seen.drained_by.empty());
+    request.content_type = "application/json; charset=utf-8";
+    const Response response = respond(request, admin_door, seen, no_metrics);
+    CHECK(response.status == 202);
+    CHECK(boost::json::parse(response.body).at("draining").as_bool());
+    CHECK(seen.drained_by == "uid 7");
+}
+
+TEST_CASE("where a token is asked for, only the three health pages do without") {
+    struct Row {
+        std::string_view method, target;
+        unsigned without, with;
+    };
+    const auto row =
+        GENERATE(Row{"GET", "/livez", 200, 200}, Row{"GET", "/readyz", 200, 200}, Row{"GET", "/flowz", 200, 200},
+                 Row{"POST", "/livez", 405, 405}, Row{"GET", "/metrics", 401, 200}, Row{"GET", "/status", 401, 200},
+                 Row{"HEAD", "/status", 401, 200}, Row{"OPTIONS", "/status", 401, 405}, Row{"POST", "/drain", 401, 202},
+                 Row{"GET", "/drain", 401, 405}, Row{"GET", "/nowhere", 401, 404}, Row{"GET", "/", 401, 404},
+                 Row{"GET", "/livez/", 401, 404}, Row{"GET", "//livez", 401, 404}, Row{"GET", "/status.", 401, 404},
+                 Row{"GET", "/ui/%2e%2e/%2e%2e/etc/passwd", 401, 404});
+    CAPTURE(row.method, row.target);
+    samples::Operator seen;
+    Request request{.method = row.method, .target = row.target, .host = "127.0.0.1", .content_type = "application/json"};
+    const Response refused = respond(request, guarded_door, seen, no_metrics);
+    CHECK(refused.status == row.without);
+    CHECK(refused.asks_for_token == (row.without == 401));
+    CHECK(seen.drained_by.empty());
+    request.authorization = "Bearer a-token-of-20-letters";
+    CHECK(respond(request, guarded_door, seen, no_metrics).status == row.with);
+}
+
+TEST_CASE("a foreign Host is refused before a token is looked at") {
+    samples::Operator seen;
+    const Request request{
+        .method = "GET", .target = "/status", .host = "evil.example", .authorization = "Bearer a-token-of-20-letters"};
+    CHECK(respond(request, guarded_door, seen, no_metrics).status == 403);
 }

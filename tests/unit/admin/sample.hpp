@@ -48,9 +48,13 @@ class Operator final : public ports::Operator {
 public:
     model::StatusView view = samples::status();
     model::Figures numbers;
+    std::string drained_by;
     [[nodiscard]] model::StatusView status() const override { return view; }
     [[nodiscard]] const model::Figures& figures() const override { return numbers; }
-    void drain() override {}
+    void drain(std::string_view who) override {
+        drained_by = who;
+        view.draining = true;
+    }
 };
 
 }  // namespace samples

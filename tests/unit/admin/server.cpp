@@ -12,6 +12,8 @@
 #include <boost/asio/write.hpp>
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <future>
 #include <string>
@@ -37,6 +39,9 @@ public:
         const auto tcp = server_.listen({"", "127.0.0.1", 0}, ListenerKind::metrics);
         REQUIRE(tcp.has_value());
         port = tcp->tcp_port;
+        const auto guarded = server_.listen({"", "127.0.0.1", 0}, ListenerKind::admin, "a-token-of-20-letters");
+        REQUIRE(guarded.has_value());
+        guarded_port = guarded->tcp_port;
         thread_ = std::thread{[this] { io_.run(); }};
     }
     ~RunningServer() { stop(); }
@@ -47,13 +52,16 @@ public:
         if (thread_.joinable()) thread_.join();
     }
     [[nodiscard]] bool stopped() const { return server_.stopped(); }
+    [[nodiscard]] const std::string& drained_by() const { return seen_.drained_by; }  // when it has stopped
 
 private:
     TempFolder folder_;
 
 public:
     const std::string socket = folder_.path + "/admin.sock";
+    const AdminAddress address{.unix_path = socket};
     std::uint16_t port = 0;
+    std::uint16_t guarded_port = 0;  // an admin listener with a token
 
 private:
     asio::io_context io_;
@@ -111,13 +119,13 @@ std::string first_line(const std::string& text) {
 
 TEST_CASE("pages come over the Unix socket") {
     const RunningServer server;
-    const auto live = get(server.socket, "/livez", patience);
+    const auto live = get(server.address, "/livez", patience);
     REQUIRE(live.has_value());
     CHECK(live->status == 200);
     CHECK(live->body == "ok\n");
-    CHECK(get(server.socket, "/metrics", patience)->body == "retryd_x 1\n");
-    CHECK(get(server.socket, "/status", patience)->body.front() == '{');
-    CHECK(get(server.socket, "/nowhere", patience)->status == 404);
+    CHECK(get(server.address, "/metrics", patience)->body == "retryd_x 1\n");
+    CHECK(get(server.address, "/status", patience)->body.front() == '{');
+    CHECK(get(server.address, "/nowhere", patience)->status == 404);
 }
 
 TEST_CASE("a TCP listener for metrics has neither the status nor an ear for strange hosts") {
@@ -177,7 +185,7 @@ TEST_CASE("what is no request, or too much of one, is refused and the connection
     CHECK(first_line(reply_to(server.socket, said_body)) == "HTTP/1.1 413 Payload Too Large");
     CHECK(first_line(reply_to(server.socket, chunk)) == "HTTP/1.1 413 Payload Too Large");
     CHECK(first_line(reply_to(server.socket, endless_line)).substr(0, 10) == "HTTP/1.1 4");
-    CHECK(get(server.socket, "/livez", patience)->status == 200);
+    CHECK(get(server.address, "/livez", patience)->status == 200);
 }
 
 TEST_CASE("a client that does not finish its request in time is cut off") {
@@ -187,7 +195,7 @@ TEST_CASE("a client that does not finish its request in time is cut off") {
     RawClient client{server.socket};
     client.send(start);
     CHECK(client.read_to_end().empty());
-    CHECK(get(server.socket, "/livez", patience)->status == 200);
+    CHECK(get(server.address, "/livez", patience)->status == 200);
 }
 
 TEST_CASE("a client that does not take its answer in time is cut off") {
@@ -195,7 +203,7 @@ TEST_CASE("a client that does not take its answer in time is cut off") {
     const RunningServer server{{50ms, 1}, std::string(size, 'x')};
     RawClient slow{server.socket};
     slow.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    CHECK(get(server.socket, "/livez", patience)->status == 200);  // has the one place, so the slow one has lost it
+    CHECK(get(server.address, "/livez", patience)->status == 200);  // has the one place, so the slow one has lost it
     CHECK(slow.read_to_end().size() < size);
 }
 
@@ -216,7 +224,7 @@ TEST_CASE("clients over the limit wait until one ends") {
 TEST_CASE("a hundred clients that come and go leave the server well") {
     const RunningServer server;
     for (int i = 0; i < 100; ++i) RawClient{server.socket}.send(livez.substr(0, static_cast<std::size_t>(i) % livez.size()));
-    CHECK(get(server.socket, "/livez", patience)->status == 200);
+    CHECK(get(server.address, "/livez", patience)->status == 200);
 }
 
 TEST_CASE("a stopped server has closed its connections and removed its socket file") {
@@ -269,4 +277,26 @@ TEST_CASE("a server that dies with its loop still full takes nothing down") {
     }
     CHECK(!fs::exists(folder.path + "/admin.sock"));
     io.run();
+}
+
+TEST_CASE("a drain over the Unix socket is told who asks for it") {
+    RunningServer server;
+    CHECK(post(server.address, "/drain", patience)->status == 202);
+    server.stop();
+    CHECK(server.drained_by() == "uid " + std::to_string(::getuid()));
+}
+
+TEST_CASE("an admin listener on TCP is answered with its token only") {
+    RunningServer server;
+    AdminAddress address{.host = "127.0.0.1", .port = server.guarded_port};
+    CHECK(get(address, "/livez", patience)->status == 200);
+    CHECK(get(address, "/status", patience)->status == 401);
+    CHECK(post(address, "/drain", patience)->status == 401);
+    address.token = "a-token-of-20-letterz";
+    CHECK(get(address, "/status", patience)->status == 401);
+    address.token = "a-token-of-20-letters";
+    CHECK(get(address, "/status", patience)->status == 200);
+    CHECK(post(address, "/drain", patience)->status == 202);
+    server.stop();
+    CHECK(server.drained_by() == "token");
 }

@@ -23,6 +23,7 @@ std::set<std::string> keys(const boost::json::value& value) {
 model::StatusView full_status() {
     model::StatusView status = samples::status();
     status.draining = true;
+    status.drained = true;
     status.links[1].blocked = true;
     status.links[1].trouble = "low on memory";
     status.queues = {samples::stalled_queue("orders")};
@@ -36,8 +37,8 @@ model::StatusView full_status() {
 
 TEST_CASE("the keys are the members' names") {
     const auto json = boost::json::parse(to_json(full_status()));
-    CHECK(keys(json) == std::set<std::string>{"version", "policy_hash", "broker_version", "ready", "draining", "memory_used",
-                                              "memory_limit", "links", "queues"});
+    CHECK(keys(json) == std::set<std::string>{"version", "policy_hash", "broker_version", "ready", "draining", "drained",
+                                              "memory_used", "memory_limit", "links", "queues"});
     CHECK(keys(json.at("links").at(0)) == std::set<std::string>{"name", "up", "blocked", "address", "trouble"});
     const auto& queue = json.at("queues").at(0);
     CHECK(keys(queue) == std::set<std::string>{"name", "consumer", "state", "stalls", "in_hand", "in_flight", "waiting_quick",
@@ -50,6 +51,7 @@ TEST_CASE("what is written is read back") {
     const auto status = status_from_json(to_json(full_status()));
     REQUIRE(status.has_value());
     CHECK(status->draining);
+    CHECK(status->drained);
     CHECK(status->memory_limit == 256U * 1024 * 1024);
     CHECK(status->links[1].blocked);
     CHECK(status->links[1].trouble == "low on memory");
@@ -86,7 +88,7 @@ TEST_CASE("hostile text stays inside its string") {
     boost::json::error_code error;
     const auto value = boost::json::parse(json, error);
     REQUIRE(!error);
-    CHECK(value.as_object().size() == 9);
+    CHECK(value.as_object().size() == 10);
     CHECK(value.at("queues").as_array().size() == 1);
     const auto read = status_from_json(json);
     REQUIRE(read.has_value());

@@ -12,22 +12,28 @@ namespace {
 constexpr SteadyTime start{1h};
 constexpr std::uint64_t latest = ~0ULL;  // the jitter that waits longest
 
+const auto at_once = [] {
+    retryd::model::DeliverPolicy policy;
+    policy.slow_start.reset();
+    return policy;
+}();
+
 }  // namespace
 
 TEST_CASE("it starts away, with a probe due at once, and no second one while that runs") {
-    ConsumerWatch watch(start);
-    CHECK(watch.permits(16) == 0);
+    ConsumerWatch watch(at_once, start);
+    CHECK(watch.permits(16, start) == 0);
     CHECK(watch.next() == start);
     CHECK(watch.timer_due(start));
     CHECK_FALSE(watch.timer_due(start + 1h));
     CHECK(watch.next() == SteadyTime::max());
     watch.probe_succeeded(start);
     CHECK(watch.state() == State::present);
-    CHECK(watch.permits(16) == 16);
+    CHECK(watch.permits(16, start) == 16);
 }
 
 TEST_CASE("probes of an absent consumer slow down from 100 ms to 5 s, one at a time") {
-    ConsumerWatch watch(start);
+    ConsumerWatch watch(at_once, start);
     auto now = start;
     std::vector<std::int64_t> gaps;
     for (int i = 0; i < 8; ++i) {
@@ -41,7 +47,7 @@ TEST_CASE("probes of an absent consumer slow down from 100 ms to 5 s, one at a t
 }
 
 TEST_CASE("an answer ends the row of failures, a connect alone does not") {
-    ConsumerWatch watch(start);
+    ConsumerWatch watch(at_once, start);
     REQUIRE(watch.timer_due(start));
     watch.probe_succeeded(start);
     watch.unavailable(start, latest);
@@ -58,15 +64,15 @@ TEST_CASE("an answer ends the row of failures, a connect alone does not") {
 }
 
 TEST_CASE("a misconfigured consumer gets one message now and then until it answers otherwise") {
-    ConsumerWatch watch(start);
+    ConsumerWatch watch(at_once, start);
     REQUIRE(watch.timer_due(start));
     watch.probe_succeeded(start);
     watch.endpoint(start, latest);
     CHECK(watch.state() == State::misconfigured);
-    CHECK(watch.permits(16) == 0);
+    CHECK(watch.permits(16, start) == 0);
     CHECK_FALSE(watch.timer_due(watch.next()));  // no connect probe: it takes a real message
     CHECK(watch.state() == State::trying);
-    CHECK(watch.permits(16) == 1);
+    CHECK(watch.permits(16, start) == 1);
     CHECK(watch.since() == start);  // one trouble since it began
     watch.endpoint(start + 1s, latest);
     CHECK(watch.state() == State::misconfigured);
@@ -77,7 +83,7 @@ TEST_CASE("a misconfigured consumer gets one message now and then until it answe
 }
 
 TEST_CASE("only a success proves the path, and only until the consumer goes away") {
-    ConsumerWatch watch(start);
+    ConsumerWatch watch(at_once, start);
     REQUIRE(watch.timer_due(start));
     watch.probe_succeeded(start);
     watch.answered(false, start);
@@ -88,4 +94,70 @@ TEST_CASE("only a success proves the path, and only until the consumer goes away
     CHECK(watch.proven());
     watch.unavailable(start, latest);
     CHECK_FALSE(watch.proven());
+}
+
+TEST_CASE("a slow start doubles with each round that succeeded, and is over after its time") {
+    retryd::model::DeliverPolicy policy;
+    policy.slow_start = 10s;
+    ConsumerWatch watch(policy, start);
+    REQUIRE(watch.timer_due(start));
+    watch.probe_succeeded(start);
+    std::vector<std::uint32_t> allowed;
+    for (int i = 0; i < 16; ++i) {
+        allowed.push_back(watch.permits(12, start));
+        watch.answered(true, start);
+    }
+    CHECK(allowed == std::vector<std::uint32_t>{1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 12});
+
+    watch.unavailable(start, latest);
+    REQUIRE(watch.timer_due(watch.next()));
+    watch.probe_succeeded(start);
+    watch.answered(false, start);  // a failure does not count
+    CHECK(watch.permits(12, start) == 1);
+    CHECK(watch.next() == start + 10s);
+    CHECK(watch.permits(12, start + 10s) == 12);
+    CHECK_FALSE(watch.timer_due(start + 10s));
+    CHECK(watch.next() == SteadyTime::max());
+}
+
+TEST_CASE("a standing gate is asked again and again, and closes and opens after its counts") {
+    auto policy = at_once;
+    policy.ready = retryd::model::ReadyPolicy{"/healthz", 2s, 2, 3};
+    ConsumerWatch watch(policy, start);
+    auto now = start;
+    const auto probe = [&](bool ready) {
+        now = std::max(now, watch.next());
+        REQUIRE(watch.timer_due(now));
+        REQUIRE_FALSE(watch.timer_due(now));
+        if (ready) {
+            watch.probe_succeeded(now);
+        } else {
+            watch.probe_refused(now);
+        }
+        CHECK(watch.next() == now + 2s);
+        return watch.state();
+    };
+    CHECK(probe(false) == State::not_ready);
+    CHECK(watch.permits(16, now) == 0);
+    CHECK(probe(true) == State::not_ready);
+    CHECK(probe(true) == State::not_ready);
+    CHECK(probe(true) == State::present);
+    CHECK(probe(false) == State::present);
+    CHECK(probe(true) == State::present);
+    CHECK(probe(false) == State::present);
+    CHECK(probe(false) == State::not_ready);
+}
+
+TEST_CASE("a gate that nobody answers any more means away, after its count") {
+    auto policy = at_once;
+    policy.ready = retryd::model::ReadyPolicy{"/healthz", 2s, 2, 1};
+    ConsumerWatch watch(policy, start);
+    REQUIRE(watch.timer_due(start));
+    watch.probe_succeeded(start);
+    REQUIRE(watch.timer_due(start + 2s));
+    watch.probe_failed(start + 2s, latest);
+    CHECK(watch.state() == State::present);
+    REQUIRE(watch.timer_due(start + 4s));
+    watch.probe_failed(start + 4s, latest);
+    CHECK(watch.state() == State::away);
 }

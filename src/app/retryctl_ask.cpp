@@ -1,0 +1,112 @@
+#include "app/retryctl_ask.hpp"
+
+#include "admin/status_json.hpp"
+#include "admin/status_text.hpp"
+#include "admin/wording.hpp"
+
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <thread>
+
+namespace retryd::app {
+
+namespace {
+
+using model::Problem;
+using model::ProblemCode;
+using model::Result;
+using std::chrono::steady_clock;
+
+constexpr model::Milliseconds patience{5000};
+constexpr model::Milliseconds look_again{200};
+
+std::string hint_for(ProblemCode code) {
+    return code == ProblemCode::refused ? "run retryctl as root or as a member of the socket's group"
+                                        : "look whether retryd runs, and say where it listens with --admin unix:PATH";
+}
+
+// What retryd says where it does not answer with `wanted`: its own sentence.
+Problem unexpected(const admin::AdminAddress& address, const admin::Answer& answer) {
+    std::string said = answer.body.substr(0, answer.body.find('\n'));
+    if (answer.status == 401) said = address.token.empty() ? "it asks for a token" : "it does not know this token";
+    const std::string hint = answer.status == 401 ? "name the file of the policy's admin.token_file with --token-file" : "";
+    return {ProblemCode::unavailable, admin::to_text(address), "answered " + std::to_string(answer.status) + ": " + said, hint};
+}
+
+Result<admin::Answer> understood(const admin::AdminAddress& address, Result<admin::Answer> answer, unsigned wanted) {
+    if (!answer) {
+        auto problem = answer.error();
+        problem.what = "cannot reach retryd: " + problem.what;
+        if (problem.hint.empty()) problem.hint = hint_for(problem.code);
+        return problem;
+    }
+    if (answer->status != wanted) return unexpected(address, *answer);
+    return answer;
+}
+
+struct Left {
+    std::uint32_t in_hand = 0;
+    std::uint32_t in_flight = 0;
+};
+Left left_in(const model::StatusView& status) {
+    Left left;
+    for (const auto& queue : status.queues) {
+        left.in_hand += queue.in_hand;
+        left.in_flight += queue.in_flight;
+    }
+    return left;
+}
+
+std::string messages(std::uint32_t count) {
+    return std::to_string(count) + (count == 1 ? " message" : " messages");
+}
+
+int tell_drained(const std::string& answer, bool as_json) {
+    std::cout << (as_json ? answer : "drained: nothing is in hand, and retryd takes nothing new until it is started again\n");
+    return exit_fine;
+}
+
+int tell_undrained(const std::string& answer, const model::StatusView& status, const RetryctlOptions& options) {
+    if (options.json) std::cout << answer;
+    const auto left = left_in(status);
+    std::cerr << "retryctl: after " << admin::span_text(options.wait) << " " << messages(left.in_hand) << " still in hand, "
+              << left.in_flight << " of them at a consumer; retryd goes on draining\n";
+    return exit_failed;
+}
+
+}  // namespace
+
+int complain(const Problem& problem, int exit_code) {
+    std::cerr << "retryctl: " << model::to_text(problem) << '\n';
+    return exit_code;
+}
+
+int show_status(const admin::AdminAddress& address, const RetryctlOptions& options) {
+    const auto answer = understood(address, admin::get(address, "/status", patience), 200);
+    if (!answer) return complain(answer.error(), exit_failed);
+    if (options.json) {
+        std::cout << answer->body;
+        return exit_fine;
+    }
+    const auto status = admin::status_from_json(answer->body);
+    if (!status) return complain(status.error(), exit_failed);
+    std::cout << admin::to_text(*status);
+    return exit_fine;
+}
+
+int drain(const admin::AdminAddress& address, const RetryctlOptions& options) {
+    const auto deadline = steady_clock::now() + options.wait;
+    auto answer = understood(address, admin::post(address, "/drain", patience), 202);
+    while (answer) {
+        const auto status = admin::status_from_json(answer->body);
+        if (!status) return complain(status.error(), exit_failed);
+        if (status->drained) return tell_drained(answer->body, options.json);
+        if (steady_clock::now() >= deadline) return tell_undrained(answer->body, *status, options);
+        std::this_thread::sleep_for(look_again);
+        answer = understood(address, admin::get(address, "/status", patience), 200);
+    }
+    return complain(answer.error(), exit_failed);
+}
+
+}  // namespace retryd::app

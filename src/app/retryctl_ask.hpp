@@ -1,0 +1,19 @@
+#pragma once
+// retryctl's commands: each asks the daemon, prints what it says, and returns the exit code.
+
+#include "admin/client.hpp"
+#include "app/retryctl_options.hpp"
+#include "model/problem.hpp"
+
+namespace retryd::app {
+
+inline constexpr int exit_fine = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_usage = 2;
+
+int complain(const model::Problem& problem, int exit_code);
+
+int show_status(const admin::AdminAddress& address, const RetryctlOptions& options);
+int drain(const admin::AdminAddress& address, const RetryctlOptions& options);
+
+}  // namespace retryd::app

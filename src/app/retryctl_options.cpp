@@ -1,0 +1,156 @@
+#include "app/retryctl_options.hpp"
+
+#include "admin/address.hpp"
+#include "policyfile/scalars.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <span>
+
+namespace retryd::app {
+
+const std::string_view retryctl_usage = R"(usage: retryctl [--admin ADDR] [--json] COMMAND
+
+Commands:
+  status              what each queue does, what waits where, and what holds it up
+  drain [--wait 20s]  takes nothing new, lets deliveries finish, returns the rest; waits until that is done.
+                      retryd then stays, idle, until SIGTERM: for a preStop hook
+
+Options, before or after the command:
+  --admin ADDR        where retryd listens for its operator: unix:PATH, a path, or http://HOST:PORT. Without it the
+                      first of these that exists: $RUNTIME_DIRECTORY/admin.sock, /run/retryd/admin.sock,
+                      $XDG_RUNTIME_DIR/retryd/admin.sock
+  --token-file FILE   holds the token for http://HOST:PORT; else $RETRYD_TOKEN_FILE names it
+  --json              the answer as JSON
+  --help              this text
+  --version           the version of retryctl
+
+Exit codes: 0 answered, 1 retryd cannot be reached or it did not come true in time, 2 wrong usage
+)";
+
+namespace {
+
+struct KnownCommand {
+    std::string_view word;
+    Command command;
+};
+constexpr std::array commands{KnownCommand{"status", Command::status}, KnownCommand{"drain", Command::drain}};
+
+model::Problem misuse(std::string what) {
+    return {model::ProblemCode::bad_value, "", std::move(what), "see retryctl --help"};
+}
+
+// "--name VALUE" or "--name=VALUE" at the start of `rest`, which is shortened by it. Nothing where something else stands there.
+std::optional<model::Result<std::string>> take_value(std::span<const std::string>& rest, std::string_view name) {
+    const std::string& word = rest.front();
+    if (word.starts_with(name) && word.substr(name.size()).starts_with('=')) {
+        rest = rest.subspan(1);
+        return word.substr(name.size() + 1);
+    }
+    if (word != name) return std::nullopt;
+    if (rest.size() == 1) return misuse(std::string(name) + " needs a value");
+    std::string value = rest[1];
+    rest = rest.subspan(2);
+    return value;
+}
+
+class Reader {
+public:
+    model::Result<RetryctlOptions> read(std::span<const std::string> words) {
+        while (!words.empty()) {
+            if (const auto problem = take(words)) return *problem;
+        }
+        return finished();
+    }
+
+private:
+    std::optional<model::Problem> take(std::span<const std::string>& rest) {
+        for (const std::string_view name : {"--admin", "--token-file", "--wait"}) {
+            const auto value = take_value(rest, name);
+            if (value) return *value ? keep(name, **value) : value->error();
+        }
+        const std::string& word = rest.front();
+        rest = rest.subspan(1);
+        return take_word(word);
+    }
+
+    std::optional<model::Problem> keep(std::string_view name, const std::string& value) {
+        if (name == "--admin") options_.admin = value;
+        if (name == "--token-file") options_.token_file = value;
+        if (name != "--wait") return std::nullopt;
+        const auto wait = policyfile::parse_duration(value);
+        if (!wait) return misuse("--wait: " + model::to_text(wait.error()));
+        options_.wait = *wait;
+        waits_ = true;
+        return std::nullopt;
+    }
+
+    std::optional<model::Problem> take_word(const std::string& word) {
+        if (word == "--json") {
+            options_.json = true;
+        } else if (word == "--help" || word == "-h") {
+            asked_about_itself_ = Command::help;
+        } else if (word == "--version") {
+            asked_about_itself_ = Command::version;
+        } else if (word.starts_with('-')) {
+            return misuse("unknown option " + word);
+        } else if (command_.empty()) {
+            command_ = word;
+        } else {
+            return misuse("one command at a time: " + command_ + " or " + word);
+        }
+        return std::nullopt;
+    }
+
+    model::Result<RetryctlOptions> finished() {
+        if (asked_about_itself_) {
+            options_.command = *asked_about_itself_;
+            return options_;
+        }
+        if (command_.empty()) return misuse("no command");
+        const auto* const known =
+            std::find_if(commands.begin(), commands.end(), [&](const KnownCommand& one) { return one.word == command_; });
+        if (known == commands.end()) return misuse("unknown command " + command_);
+        options_.command = known->command;
+        if (waits_ && known->command != Command::drain) return misuse("--wait belongs to drain");
+        return options_;
+    }
+
+    RetryctlOptions options_;
+    std::string command_;
+    std::optional<Command> asked_about_itself_;
+    bool waits_ = false;
+};
+
+model::Result<std::string> read_token(const std::string& path) {
+    std::ifstream file{path, std::ios::binary};
+    std::string token{std::istreambuf_iterator<char>{file}, {}};
+    if (!file.is_open() || file.bad()) {
+        return model::Problem{model::ProblemCode::system, path, "the token can't be read", "look at the file and its mode"};
+    }
+    while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+    return token;
+}
+
+}  // namespace
+
+model::Result<RetryctlOptions> read_retryctl_options(const std::vector<std::string>& words) {
+    return Reader().read(words);
+}
+
+model::Result<admin::AdminAddress> admin_address(const RetryctlOptions& options) {
+    if (!options.admin) return admin::AdminAddress{.unix_path = admin::socket_to_ask(admin::runtime_places())};
+    auto address = admin::parse_admin_address(*options.admin);
+    if (!address || !address->unix_path.empty()) return address;
+    const char* const named = std::getenv("RETRYD_TOKEN_FILE");
+    if (!options.token_file && named == nullptr) return address;
+    const auto token = read_token(options.token_file ? *options.token_file : std::string(named));
+    if (!token) return token.error();
+    address->token = *token;
+    return address;
+}
+
+}  // namespace retryd::app
