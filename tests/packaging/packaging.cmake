@@ -6,8 +6,19 @@ function(packaging_test file)
   add_test(NAME packaging.${name} COMMAND ${TEST_PYTHON} -B -m unittest --verbose ${module}
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/packaging)
   set_tests_properties(packaging.${name} PROPERTIES LABELS packaging TIMEOUT 120
-    ENVIRONMENT "RETRYD_BIN=$<TARGET_FILE:retryd>;RETRYCTL_BIN=$<TARGET_FILE:retryctl>;RETRYD_BUILD=${CMAKE_BINARY_DIR};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/integration")
+    ENVIRONMENT "RETRYD_BIN=$<TARGET_FILE:retryd>;RETRYCTL_BIN=$<TARGET_FILE:retryctl>;RETRYD_BUILD=${CMAKE_BINARY_DIR};CPACK=${CMAKE_CPACK_COMMAND};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/integration")
 endfunction()
 
 packaging_test(test_notify.py)
 packaging_test(test_policies.py)
+
+find_program(SYSTEMD_ANALYZE systemd-analyze)
+if(SYSTEMD_ANALYZE)
+  packaging_test(test_service.py)
+endif()
+
+# Units are started only where systemd runs the machine, and by root.
+execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(IS_DIRECTORY /run/systemd/system AND user EQUAL 0)
+  packaging_test(test_service_live.py)
+endif()
