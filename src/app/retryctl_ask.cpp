@@ -59,7 +59,7 @@ Left left_in(const model::StatusView& status) {
 }
 
 std::string messages(std::uint32_t count) {
-    return std::to_string(count) + (count == 1 ? " message" : " messages");
+    return std::to_string(count) + (count == 1 ? " message is" : " messages are");
 }
 
 int tell_drained(const std::string& answer, bool as_json) {
@@ -70,8 +70,8 @@ int tell_drained(const std::string& answer, bool as_json) {
 int tell_undrained(const std::string& answer, const model::StatusView& status, const RetryctlOptions& options) {
     if (options.json) std::cout << answer;
     const auto left = left_in(status);
-    std::cerr << "retryctl: after " << admin::span_text(options.wait) << " " << messages(left.in_hand) << " still in hand, "
-              << left.in_flight << " of them at a consumer; retryd goes on draining\n";
+    std::cerr << "retryctl: " << admin::span_text(options.wait) << " have passed and " << messages(left.in_hand)
+              << " still in hand, " << left.in_flight << " of them at a consumer; retryd goes on draining\n";
     return exit_failed;
 }
 
