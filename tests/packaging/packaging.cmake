@@ -11,6 +11,7 @@ endfunction()
 
 packaging_test(test_notify.py)
 packaging_test(test_policies.py)
+packaging_test(test_metrics.py)
 
 find_program(SYSTEMD_ANALYZE systemd-analyze)
 if(SYSTEMD_ANALYZE)
@@ -21,4 +22,10 @@ endif()
 execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(IS_DIRECTORY /run/systemd/system AND user EQUAL 0)
   packaging_test(test_service_live.py)
+endif()
+
+find_program(PROMTOOL promtool)
+if(PROMTOOL)
+  add_test(NAME packaging.rules COMMAND ${PROMTOOL} test rules ${PROJECT_SOURCE_DIR}/deploy/prometheus/rules_test.yaml)
+  set_tests_properties(packaging.rules PROPERTIES LABELS packaging TIMEOUT 60)
 endif()
