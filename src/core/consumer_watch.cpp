@@ -38,7 +38,8 @@ void ConsumerWatch::probe_succeeded(model::SteadyTime now) {
     if (state_ == State::present) gate_row_ = 0;
     const bool was_out = state_ == State::away || state_ == State::not_ready;
     if (!was_out || (gate_ && ++gate_row_ < gate_->up_after)) return;
-    enter(State::present, now);
+    const bool was_there_before = failures_ > 0 && !gate_;
+    enter(was_there_before ? State::trying : State::present, now);
 }
 
 void ConsumerWatch::probe_refused(model::SteadyTime now) {
@@ -92,9 +93,13 @@ std::uint32_t ConsumerWatch::permits(std::uint32_t concurrency, model::SteadyTim
 }
 
 void ConsumerWatch::enter(State state, model::SteadyTime now) {
-    // Trying is a moment of being misconfigured: the trouble goes on since it began.
-    const auto is_misconfigured = [](State one) { return one == State::misconfigured || one == State::trying; };
-    if (state != state_ && !(is_misconfigured(state) && is_misconfigured(state_))) since_ = now;
+    // A try is a moment of the trouble that it comes from, which goes on since it began where the try fails.
+    const bool tried_in_vain = state_ == State::trying && state == tried_from_;
+    if (state == State::trying) {
+        tried_from_ = state_;
+    } else if (state != state_ && !tried_in_vain) {
+        since_ = now;
+    }
     if (state == State::away || state == State::not_ready) proven_ = false;
     full_at_.reset();
     if (state == State::present && slow_start_) {

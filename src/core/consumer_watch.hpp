@@ -5,9 +5,10 @@
 //   not_ready      it answers the standing gate's probe, but not with 2xx: probes at the gate's own pace
 //   present        deliveries flow; with a standing gate the probes go on
 //   misconfigured  it answered a delivery as one that is misconfigured or misaddressed: nothing is sent for a while
-//   trying         one real message is let through, to see whether it is still misconfigured
+//   trying         one real message is let through, to see whether it is still misconfigured, or really back: a consumer
+//                  that has been away must answer one before it is given more (each return costs a delivery count)
 //
-// It starts away, with a probe due at once. When it becomes present it is given one delivery at a time, then twice as
+// It starts away, with a probe due at once; found there at the first look, it is present. When it becomes present it is given one delivery at a time, then twice as
 // many after each round that succeeded, and all of them at the latest after the slow start's time.
 
 #include "model/policy.hpp"
@@ -37,6 +38,10 @@ public:
     [[nodiscard]] bool timer_due(model::SteadyTime now);
 
     [[nodiscard]] State state() const { return state_; }
+    // One message is tried because it was misconfigured, not because it was away.
+    [[nodiscard]] bool is_misconfigured() const {
+        return state_ == State::misconfigured || (state_ == State::trying && tried_from_ == State::misconfigured);
+    }
     [[nodiscard]] model::SteadyTime since() const { return since_; }
     // When timer_due wants to be asked, or permits() changes by itself; SteadyTime::max() for never.
     [[nodiscard]] model::SteadyTime next() const;
@@ -60,6 +65,7 @@ private:
     std::uint32_t gate_row_ = 0;  // probes in a row that speak against the present state
     bool probing_ = false;
     bool proven_ = false;
+    State tried_from_ = State::away;            // where the present try comes from
     std::uint32_t allowed_ = 1;                 // the slow start's limit
     std::uint32_t succeeded_ = 0;               // in this round of it
     std::optional<model::SteadyTime> full_at_;  // the slow start's end, while it lasts

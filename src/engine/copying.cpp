@@ -70,6 +70,7 @@ Verdict write(State& state, Held& held, const model::QueuePolicy& policy, Verdic
         return model::write_copy(held.record, entry_for(state, verdict, judgement), policy, host, RecordSize::full);
     };
     held.copy_properties = full();
+    held.copy_has_id = true;
     if (verdict.kind != Verdict::Kind::lot && !fits(state, held.copy_properties, hop_headroom(state))) {
         log(state, model::LogLevel::warn, "headers_too_large",
             {{"queue", policy.name.value}, {"id", held.record.id}, {"bytes", std::to_string(held.copy_properties.size())}});
@@ -79,6 +80,7 @@ Verdict write(State& state, Held& held, const model::QueuePolicy& policy, Verdic
     }
     for (const auto size : {RecordSize::reason, RecordSize::none}) {
         if (fits(state, held.copy_properties, 0)) break;
+        held.copy_has_id = size != RecordSize::none;
         held.copy_properties = model::write_copy(held.record, entry_for(state, verdict, judgement), policy, host, size);
     }
     return verdict;
@@ -191,8 +193,11 @@ void advance_copies(State& state) {
     for (const auto& spec : actions.declare) ask(state, {Question::Purpose::target, {}, spec});
     for (const auto& publish : actions.publish) {
         const auto& held = *state.hand.find(publish.delivery);
-        state.to_publish.emplace_back(ports::PublishCopy{
-            {publish.number}, state.copies.target(publish.delivery), held.record.id, held.copy_properties, held.message});
+        state.to_publish.emplace_back(ports::PublishCopy{{publish.number},
+                                                         state.copies.target(publish.delivery),
+                                                         held.copy_has_id ? held.record.id : std::string{},
+                                                         held.copy_properties,
+                                                         held.message});
     }
     if (actions.renew_link) {
         log(state, model::LogLevel::warn, "confirm_late", {});

@@ -36,6 +36,7 @@ struct Held {
     bool orphan = false;         // its tag is dead: the broker will deliver it again
     // copying
     std::string copy_properties;
+    bool copy_has_id = true;              // it carries retryd-id, by which a return is matched
     std::optional<model::Reason> reason;  // for a lot; nothing for a tier or the lane
     std::string tier;                     // figures' label: "1", "2" …, "hold"; empty for a lot or the lane
 

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -61,6 +62,8 @@ struct QueueState {
     bool held_back = false;                                                 // intake paused: too many copies can't leave
     model::SteadyTime next_sweep = model::SteadyTime::max();                // of the hand limit
     std::map<model::QueueName, std::pair<std::string, std::string>> tiers;  // in use: kind and time, for the depths
+    bool lane_seen = false;
+    std::optional<model::SteadyTime> lane_back;  // after it had been away: the broker keeps its tiers shut for a while
     bool touched = false;
 };
 

@@ -82,6 +82,10 @@ void source_answered(State& state, const Question& question, bool there, bool de
     state.touch(queue);
     if (intake.is_missing() && !was_missing && !intake.may_declare())
         log(state, model::LogLevel::warn, "queue_missing", {{"queue", question.spec.name.value}, {"why", why}});
+    if (there && question.source.side == Side::lane) {
+        if (was_missing && queue.lane_seen) queue.lane_back = state.now.steady;
+        queue.lane_seen = true;
+    }
     if (there && was_missing) {
         log(state, model::LogLevel::info, declaring ? "queue_declared" : "queue_found", {{"queue", question.spec.name.value}});
     }

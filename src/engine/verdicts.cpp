@@ -19,7 +19,7 @@ void log_change(State& state, QueueState& queue, Watch before) {
     if (before == after) return;
     const auto& name = queue.policy.name.value;
     if (after == Watch::present) log(state, model::LogLevel::info, "consumer_present", {{"queue", name}});
-    if (after == Watch::away)
+    if (after == Watch::away && before != Watch::trying)
         log(state, model::LogLevel::warn, "consumer_away", {{"queue", name}, {"why", queue.consumer_trouble}});
     if (after == Watch::not_ready)
         log(state, model::LogLevel::warn, "consumer_not_ready", {{"queue", name}, {"why", queue.consumer_trouble}});

@@ -15,25 +15,13 @@ Milliseconds between(model::SteadyTime from, model::SteadyTime to) {
     return std::max(std::chrono::duration_cast<Milliseconds>(to - from), Milliseconds{0});
 }
 
-std::string consumer_of(const model::HttpTarget& target) {
-    return target.unix_path.empty() ? "http://" + target.host + target.path : "unix:" + target.unix_path + " " + target.path;
-}
-
-Cause cause_of(Watch state) {
-    switch (state) {
-        case Watch::away: return Cause::consumer_away;
-        case Watch::not_ready: return Cause::consumer_not_ready;
-        case Watch::misconfigured:
-        case Watch::trying:
-        case Watch::present: break;
-    }
-    return Cause::consumer_misconfigured;
-}
-
 void add_consumer(const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
-    const auto state = queue.watch.state();
-    if (state == Watch::present) return;
-    stalls.push_back({cause_of(state), queue.consumer_trouble, between(queue.watch.since(), now.steady)});
+    const auto add = [&](Cause cause) {
+        stalls.push_back({cause, queue.consumer_trouble, between(queue.watch.since(), now.steady)});
+    };
+    if (queue.watch.is_misconfigured()) return add(Cause::consumer_misconfigured);
+    if (queue.watch.state() == Watch::away) return add(Cause::consumer_away);
+    if (queue.watch.state() == Watch::not_ready) return add(Cause::consumer_not_ready);
 }
 
 // The drain has closed the links, and nobody opens them again.
@@ -69,6 +57,17 @@ void add_sources(const QueueState& queue, const model::Clock& now, std::vector<m
             stalls.push_back({queue.ack_timeout[side] ? Cause::ack_timeout : Cause::subscription_lost, detail, lasting});
         }
     }
+}
+
+// What expired while the lane was away waits in the broker, unseen, for up to this long after the lane's return (seen on
+// RabbitMQ 3.10: at-least-once dead-lettering tries again every three minutes).
+constexpr Milliseconds dead_letter_wait = std::chrono::minutes{3};
+
+void add_dead_letter_wait(const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    if (!queue.lane_back || queue.tiers.empty() || now.steady - *queue.lane_back >= dead_letter_wait) return;
+    stalls.push_back({Cause::broker_dead_letter_wait,
+                      "the lane was away: what expired meanwhile comes back up to three minutes after its return",
+                      between(*queue.lane_back, now.steady)});
 }
 
 // Copies that can't be placed, for each queue: one pass over the hand serves all of them.
@@ -109,6 +108,7 @@ std::vector<model::StallView> stalls_of(const State& state, const QueueState& qu
     add_links(state, now, stalls);
     add_consumer(queue, now, stalls);
     add_sources(queue, now, stalls);
+    add_dead_letter_wait(queue, now, stalls);
     add_copies(state, unroutable, now, stalls);
     if (state.memory_full)
         stalls.push_back({Cause::memory, std::to_string(state.hand.bytes()) + " bytes in hand",
@@ -133,7 +133,7 @@ std::vector<model::DepthView> depths_of(const State& state, const QueueState& qu
 model::QueueView view_of(const State& state, const QueueState& queue, const Unroutable& unroutable, const model::Clock& now) {
     model::QueueView view;
     view.name = queue.policy.name;
-    view.consumer = consumer_of(queue.policy.deliver.http);
+    view.consumer = state.ports.consumer.describe(queue.id);
     view.stalls = stalls_of(state, queue, unroutable, now);
     view.state = view.stalls.empty() ? "flowing" : std::string(model::to_text(view.stalls.front().cause));
     view.in_hand = queue.in_hand;

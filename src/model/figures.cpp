@@ -19,6 +19,7 @@ std::string_view to_text(Cause cause) {
         case Cause::subscription_lost: return "subscription-lost";
         case Cause::ack_timeout: return "ack-timeout";
         case Cause::confirm_late: return "confirm-late";
+        case Cause::broker_dead_letter_wait: return "broker-dead-letter-wait";
     }
     std::abort();  // a value outside the enum: memory is broken
 }

@@ -37,6 +37,19 @@ struct HttpTarget {
     std::string path = "/";  // with the query, fit for a request line
 };
 
+// Who may come to a Unix socket that we listen on.
+struct SocketAccess {
+    std::uint32_t mode = 0660;                // of the socket file
+    std::optional<std::string> owner, group;  // of the socket file, names or numbers; nothing: the process's own
+    std::vector<std::uint32_t> uids;          // users that a peer may run as; empty: whoever the mode lets in
+};
+
+// Where the consumer's processes come to.
+struct StreamTarget {
+    std::string unix_path;
+    SocketAccess access;
+};
+
 // A standing gate: deliveries flow only while GET `path` answers 2xx.
 struct ReadyPolicy {
     std::string path;
@@ -47,6 +60,7 @@ struct ReadyPolicy {
 
 struct DeliverPolicy {
     HttpTarget http;
+    std::optional<StreamTarget> stream;  // instead of http
     std::vector<std::pair<std::string, std::string>> headers;  // fixed ones, added to each request; may hold secrets
     Milliseconds timeout = 20s;                                // from the request's first byte to the reply's last
     std::uint32_t concurrency = 16;                            // deliveries at the consumer at once, 1..10000

@@ -54,6 +54,7 @@ TEST_CASE("an answer ends the row of failures, a connect alone does not") {
     const auto first = watch.next() - start;
     REQUIRE(watch.timer_due(watch.next()));
     watch.probe_succeeded(start);
+    CHECK(watch.state() == State::trying);
     watch.unavailable(start, latest);
     CHECK(watch.next() - start > first);
     REQUIRE(watch.timer_due(watch.next()));
@@ -160,4 +161,24 @@ TEST_CASE("a gate that nobody answers any more means away, after its count") {
     REQUIRE(watch.timer_due(start + 4s));
     watch.probe_failed(start + 4s, latest);
     CHECK(watch.state() == State::away);
+}
+
+TEST_CASE("one that has been away must answer a message before it is given more, and its trouble goes on where it does not") {
+    ConsumerWatch watch(at_once, start);
+    REQUIRE(watch.timer_due(start));
+    watch.probe_failed(start, latest);
+    const auto later = watch.next();
+    REQUIRE(watch.timer_due(later));
+    watch.probe_succeeded(later);
+    CHECK(watch.state() == State::trying);
+    CHECK_FALSE(watch.is_misconfigured());
+    CHECK(watch.permits(16, later) == 1);
+    watch.unavailable(later, latest);
+    CHECK(watch.state() == State::away);
+    CHECK(watch.since() == start);
+    REQUIRE(watch.timer_due(watch.next()));
+    watch.probe_succeeded(later);
+    watch.answered(false, later);
+    CHECK(watch.state() == State::present);
+    CHECK(watch.since() == later);
 }
