@@ -145,8 +145,22 @@ def depths():
     return {name: int(messages) for name, messages in (line.split() for line in lines)}
 
 
-def settled(lots):
-    return all(messages == 0 for name, messages in depths().items() if name not in lots)
+class Calm:
+    """Says when nothing moves any more. The broker's figure of a quorum queue can be five seconds old, so that one look
+    proves nothing: everything must be empty at each look for longer than that."""
+
+    seconds = 7
+
+    def __init__(self, lots):
+        self.lots = lots
+        self.since = None
+
+    def __call__(self):
+        if any(messages for name, messages in depths().items() if name not in self.lots):
+            self.since = None
+        elif self.since is None:
+            self.since = time.monotonic()
+        return self.since is not None and time.monotonic() - self.since > self.seconds
 
 
 def count(application, published):
@@ -193,7 +207,7 @@ def run(minutes, seed):
         proxy.cut_after("up", 1 << 60)  # a cut that has not come yet does not come any more
         proxy.cut_after("down", 1 << 60)
         try:
-            eventually(lambda: settled(lots), CALM_SECONDS, "empty queues after the chaos", every=1)
+            eventually(Calm(lots), CALM_SECONDS, "empty queues after the chaos", every=1)
         except AssertionError:
             print(depths(), retryd.get("/status")[1], retryd.log()[-6000:], sep="\n")
             raise
