@@ -104,6 +104,8 @@ std::optional<DeliveryKey> Copies::nacked(std::uint64_t number, SteadyTime now, 
     DeliveryKey delivery;
     auto* copy = take(number, delivery);
     if (copy == nullptr) return std::nullopt;
+    copy->unroutable = copy->refusals > 0;  // once may be a moment of the broker's
+    copy->trouble = "refused by the broker";
     pause(delivery, *copy, now + half_jitter(grown(first_pause, longest_pause, copy->refusals++), random));
     return delivery;
 }
@@ -115,6 +117,7 @@ std::optional<DeliveryKey> Copies::returned(std::uint64_t number, SteadyTime now
     auto& target = targets_.at(copy->target);
     if (target.belief == Belief::there) target.belief = Belief::unknown;
     copy->unroutable = copy->refusals > 0;
+    copy->trouble = "no queue takes it";
     if (copy->unroutable) {
         pause(delivery, *copy, now + grown(first_pause, longest_pause, copy->refusals));
     } else {

@@ -71,11 +71,12 @@ public:
     [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
     [[nodiscard]] bool is_blocked() const { return blocked_; }
     [[nodiscard]] bool is_late() const { return renewing_; }  // a confirm did not come in time, the link is being renewed
-    // The copy can't be placed: its queue is not there and can't be made, or it closes the channel.
+    // The copy can't be placed: its queue is not there and can't be made, the broker refuses it again and again, or it closes
+    // the channel.
     [[nodiscard]] bool is_unroutable(model::DeliveryKey delivery) const;
     // … and will not be tried again.
     [[nodiscard]] bool is_stuck(model::DeliveryKey delivery) const;
-    // Why, for those that closed the channel; empty for the others.
+    // Why; empty for one that has not been tried yet, or whose queue can't be declared.
     [[nodiscard]] std::string trouble(model::DeliveryKey delivery) const;
 
 private:
@@ -85,7 +86,7 @@ private:
         model::ByteCount size;
         State state = State::ready;
         std::uint32_t refusals = 0;    // nacks and returns
-        bool unroutable = false;       // returned although it had just been declared, or not declarable
+        bool unroutable = false;       // returned or nacked twice, not declarable, or stuck
         bool suspect = false;          // in flight when the channel or the link was closed
         std::uint32_t links_lost = 0;  // while it was alone in flight
         std::string trouble;

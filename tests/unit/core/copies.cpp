@@ -109,6 +109,8 @@ TEST_CASE("a nacked copy goes again after a second, growing to thirty") {
         number = bench.actions.publish[0].number;
     }
     CHECK(pauses == std::vector<std::int64_t>{999, 1999, 3999, 7999, 15999, 29999, 29999});
+    CHECK(bench.copies.is_unroutable({1}));
+    CHECK(bench.copies.trouble({1}) == "refused by the broker");
 }
 
 TEST_CASE("at most 256 copies or 16 MiB are unconfirmed, a larger copy goes alone") {
