@@ -31,4 +31,9 @@ void HttpConsumer::probe(model::QueueId queue) {
     pools_[queue.value]->probe();
 }
 
+std::string HttpConsumer::describe(model::QueueId queue) const {
+    const auto& target = policy_.queues[queue.value].deliver.http;
+    return target.unix_path.empty() ? "http://" + target.host + target.path : "unix:" + target.unix_path + " " + target.path;
+}
+
 }  // namespace retryd::deliver

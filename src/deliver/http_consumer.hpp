@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace retryd::deliver {
@@ -28,6 +29,7 @@ public:
     void deliver(ports::Delivery&& delivery) override;
     void abandon(model::DeliveryKey key) override;
     void probe(model::QueueId queue) override;
+    [[nodiscard]] std::string describe(model::QueueId queue) const override;
 
 private:
     const model::Policy& policy_;

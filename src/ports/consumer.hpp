@@ -44,6 +44,8 @@ public:
     // How many more deliveries it takes now; nothing where it sets no limit of its own. What changes it is told by
     // Inbox::credit_changed.
     [[nodiscard]] virtual std::optional<std::uint32_t> credit(model::QueueId) const { return std::nullopt; }
+    // Where it is, and what it is seen to be: one line for `status`.
+    [[nodiscard]] virtual std::string describe(model::QueueId) const { return {}; }
     // Nothing more will be delivered: tells those who want to know. Replies to what is under way still count.
     virtual void drain() {}
 };
