@@ -78,6 +78,22 @@ bool Daemon::listen() {
     }
     for (const auto& address : policy_->metrics)
         if (!listen_on(address, admin::ListenerKind::metrics, model::LogLevel::error)) return false;
+    return listen_for_consumers();
+}
+
+bool Daemon::listen_for_consumers() {
+    for (std::uint32_t i = 0; i < policy_->queues.size(); ++i) {
+        const auto& stream = policy_->queues[i].deliver.stream;
+        if (!stream) continue;
+        const auto listening = consumer_.listen({i});
+        if (!listening) {
+            const auto why = model::to_text(listening.error());
+            journal_.record(
+                {model::LogLevel::error, "not_listening", {{"address", "unix:" + stream->unix_path}, {"why", why}}});
+            return false;
+        }
+        journal_.record({model::LogLevel::info, "listening", {{"address", "unix:" + stream->unix_path}}});
+    }
     return true;
 }
 

@@ -3,10 +3,10 @@
 
 #include "admin/server.hpp"
 #include "amqp/links.hpp"
+#include "app/consumers.hpp"
 #include "app/journal.hpp"
 #include "app/main_loop.hpp"
 #include "app/notify.hpp"
-#include "deliver/http_consumer.hpp"
 #include "engine/engine.hpp"
 #include "model/policy.hpp"
 
@@ -32,6 +32,7 @@ public:
 private:
     [[nodiscard]] bool listen();  // false: an address of the policy can't be had, which is in the log
     [[nodiscard]] bool listen_on(const model::ListenAddress& address, admin::ListenerKind kind, model::LogLevel level);
+    [[nodiscard]] bool listen_for_consumers();
     void await_signal();
     void on_signal(int number);
     void await_broker();
@@ -44,7 +45,7 @@ private:
     boost::asio::io_context io_{1};
     MainLoop loop_;
     amqp::Links broker_;
-    deliver::HttpConsumer consumer_;
+    Consumers consumer_;
     engine::Engine engine_;
     admin::AdminServer admin_;
     Notify notify_;

@@ -60,7 +60,7 @@ struct ReadyPolicy {
 
 struct DeliverPolicy {
     HttpTarget http;
-    std::optional<StreamTarget> stream;  // instead of http
+    std::optional<StreamTarget> stream;                        // instead of http
     std::vector<std::pair<std::string, std::string>> headers;  // fixed ones, added to each request; may hold secrets
     Milliseconds timeout = 20s;                                // from the request's first byte to the reply's last
     std::uint32_t concurrency = 16;                            // deliveries at the consumer at once, 1..10000

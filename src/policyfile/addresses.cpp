@@ -121,6 +121,11 @@ Result<HttpTarget> parse_http_target(std::string_view text) {
     return target;
 }
 
+Result<std::string> parse_stream_address(std::string_view text) {
+    if (!text.starts_with("unix:")) return wrong("is no address of a stream", "unix:/run/retryd/{queue}.sock");
+    return parse_socket_path(text.substr(5));
+}
+
 Result<ListenAddress> parse_tcp_listen(std::string_view text) {
     const Result<HostPort> host = parse_host_port(text);
     if (!host) return wrong(host.error().what, "write HOST:PORT, such as 127.0.0.1:9090");

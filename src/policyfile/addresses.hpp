@@ -27,6 +27,9 @@ struct HostPort {
 // http://HOST[:PORT][/path?query] or unix:PATH. `path` is "/" where the text has none.
 [[nodiscard]] model::Result<model::HttpTarget> parse_http_target(std::string_view text);
 
+// unix:PATH, for the consumer's processes to come to.
+[[nodiscard]] model::Result<std::string> parse_stream_address(std::string_view text);
+
 // What keeps a text from being the path of a request line; nothing when it is fit.
 [[nodiscard]] std::optional<model::Problem> request_path_trouble(std::string_view path);
 

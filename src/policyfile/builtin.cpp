@@ -65,9 +65,7 @@ events: {}
 )";
 
 constexpr std::array process_later{"broker.tls", "broker.management", "admin.token_file", "dependencies", "events"};
-constexpr std::array queue_later{"deliver.stream",
-                                 "deliver.stream_access",
-                                 "deliver.rate",
+constexpr std::array queue_later{"deliver.rate",
                                  "deliver.ready",
                                  "deliver.slow_start",
                                  "retry.quick.skip_above",

@@ -36,7 +36,8 @@ void read_path(const Field& deliver, Values& values, HttpTarget& target) {
 
 void read_target(const Field& deliver, Values& values, HttpTarget& out) {
     const Field http = deliver.at("http");
-    if (const std::optional<std::string> text = values.text(http)) {
+    const std::optional<std::string> text = http.off() ? std::nullopt : values.text(http);
+    if (text) {
         const Result<HttpTarget> target = parse_http_target(*text);
         if (target) {
             out = *target;

@@ -3,6 +3,8 @@
 #include "policyfile/process_reader.hpp"
 #include "policyfile/queue_reader.hpp"
 
+#include <map>
+
 namespace retryd::policyfile {
 
 using model::Policy;
@@ -31,6 +33,22 @@ void check_name(const QueueSection& section, const OwnNames& names, Faults& faul
     }
 }
 
+// Sessions belong to one queue each, so no two queues may share a socket.
+void check_streams(const Sections& sections, const Policy& policy, Faults& faults) {
+    std::map<std::string, std::string> taken;
+    for (std::size_t i = 0; i < policy.queues.size(); ++i) {
+        const auto& stream = policy.queues[i].deliver.stream;
+        if (!stream) continue;
+        const QueueSection& section = sections.queues[i];
+        const auto [other, is_free] = taken.emplace(stream->unix_path, section.name);
+        if (is_free) continue;
+        faults.add(
+            Field{section.values, ""}.at("deliver").at("stream").get().place, ProblemCode::duplicate,
+            "deliver.stream: the socket of " + quoted(section.name) + " is that of " + quoted(other->second) + " already",
+            "one for each queue: unix:/run/retryd/{queue}.sock");
+    }
+}
+
 Policy read_policy(const Sections& sections, const Environment& environment, Faults& faults) {
     Policy policy;
     Secrets secrets(environment);
@@ -48,6 +66,7 @@ Policy read_policy(const Sections& sections, const Environment& environment, Fau
         read_queue_values({section.values, ""}, values, policy.queues[i]);
         read_queue_whole(section, names, values, policy.queues[i]);
     }
+    check_streams(sections, policy, faults);
     return policy;
 }
 

@@ -85,10 +85,27 @@ private:
     const QueuePolicy& policy_;
 };
 
+// There must be one of the two ways to the consumer. `none` takes back what a wider section says.
+void check_consumer(const QueueSection& section, const Field& deliver, Values& values) {
+    const Field http = deliver.at("http");
+    const Field stream = deliver.at("stream");
+    const auto written = [](const Field& field) { return !field.absent() && !field.off(); };
+    const auto given = [](const Field& field) { return !field.off() && !(field.absent() && field.built_in()); };
+    if (written(http) && written(stream)) {
+        values.fault(stream, "deliver.http (line " + std::to_string(http.get().place.line) + ") is given too",
+                     "keep one of them; none takes back what stands in defaults or a group");
+    } else if (!given(http) && !given(stream)) {
+        values.faults().add(section.place, ProblemCode::missing,
+                            "queue " + quoted(section.name) + " has no deliver.http and no deliver.stream",
+                            "http://127.0.0.1:8080/path, or unix:/run/app/app.sock with path:");
+    }
+}
+
 }  // namespace
 
 void read_queue_values(const Field& queue, Values& values, QueuePolicy& policy) {
     read_deliver(queue.at("deliver"), values, policy.deliver);
+    read_stream(queue.at("deliver"), values, policy.deliver.stream);
     read_classify(queue.at("classify"), values, policy.classify);
     read_retry(queue.at("retry"), values, policy.retry);
     read_hold(queue.at("hold"), values, policy.hold);
@@ -101,11 +118,7 @@ void read_queue_values(const Field& queue, Values& values, QueuePolicy& policy) 
 
 void read_queue_whole(const QueueSection& section, const OwnNames& names, Values& values, QueuePolicy& policy) {
     const Field queue{section.values, ""};
-    const Field http = queue.at("deliver").at("http");
-    if (http.absent() && http.built_in()) {
-        values.faults().add(section.place, ProblemCode::missing, "queue " + quoted(section.name) + " has no deliver.http",
-                            "http://127.0.0.1:8080/path, or unix:/run/app/app.sock with path:");
-    }
+    check_consumer(section, queue.at("deliver"), values);
     DestinationReader destinations(names, values, policy);
     const Field to = queue.at("to");
     destinations.read(to.at("exhausted"), policy.to.exhausted);

@@ -6,6 +6,7 @@
 #include "policyfile/sections.hpp"
 #include "policyfile/values.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace retryd::policyfile {
@@ -20,6 +21,7 @@ void read_queue_whole(const QueueSection& section, const OwnNames& names, Values
 
 // The parts, each in a file of its own.
 void read_deliver(const Field& deliver, Values& values, model::DeliverPolicy& out);
+void read_stream(const Field& deliver, Values& values, std::optional<model::StreamTarget>& out);
 void read_classify(const Field& classify, Values& values, std::vector<model::ClassifyRule>& out);
 void read_retry(const Field& retry, Values& values, model::RetryPolicy& out);
 void read_hold(const Field& hold, Values& values, model::HoldPolicy& out);

@@ -1,5 +1,7 @@
 #include "sockets/listening_socket.hpp"
 
+#include "sockets/accounts.hpp"
+
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -24,7 +26,9 @@ using model::Result;
 
 constexpr int backlog = 64;
 constexpr mode_t folder_mode = 0750;
-constexpr mode_t all_but_0660 = 0117;  // as an umask
+constexpr mode_t all_rights = 0777;
+constexpr uid_t unchanged_owner = static_cast<uid_t>(-1);
+constexpr gid_t unchanged_group = static_cast<gid_t>(-1);
 
 class Descriptor {
 public:
@@ -117,7 +121,25 @@ Result<void> clear_path(const ListenAddress& address) {
     return {};
 }
 
-Result<ListeningSocket> open_unix(const ListenAddress& address) {
+Result<void> give_away(const ListenAddress& address, const model::SocketAccess& access) {
+    uid_t owner = unchanged_owner;
+    gid_t group = unchanged_group;
+    if (access.owner) {
+        const auto known = user_id(*access.owner);
+        if (!known) return problem(address, known.error().what, known.error().hint);
+        owner = *known;
+    }
+    if (access.group) {
+        const auto known = group_id(*access.group);
+        if (!known) return problem(address, known.error().what, known.error().hint);
+        group = *known;
+    }
+    if (owner == unchanged_owner && group == unchanged_group) return {};
+    if (::lchown(address.unix_path.c_str(), owner, group) == 0) return {};
+    return problem(address, "cannot give the socket to its owner and group: " + reason(errno));
+}
+
+Result<ListeningSocket> open_unix(const ListenAddress& address, const model::SocketAccess& access) {
     const std::string& path = address.unix_path;
     if (path.size() >= sizeof(sockaddr_un::sun_path) || path.find('\0') != std::string::npos) {
         return Problem{ProblemCode::bad_value, to_text(address), "the path has " + std::to_string(path.size()) + " bytes",
@@ -128,16 +150,24 @@ Result<ListeningSocket> open_unix(const ListenAddress& address) {
     Descriptor descriptor{open_socket(AF_UNIX)};
     if (descriptor.get() < 0) return problem(address, "cannot open a socket: " + reason(errno));
     const sockaddr_un name = unix_name(path);
-    const mode_t before = ::umask(all_but_0660);
+    const mode_t before = ::umask(all_rights & ~static_cast<mode_t>(access.mode));
     const int bound = ::bind(descriptor.get(), generic(name), sizeof name);
     const int error = errno;
     ::umask(before);
     if (bound != 0) return problem(address, "cannot make the socket: " + reason(error));
     struct stat made {};
-    if (::lstat(path.c_str(), &made) != 0 || ::listen(descriptor.get(), backlog) != 0) {
-        return problem(address, "cannot listen: " + reason(errno));
+    if (::lstat(path.c_str(), &made) != 0) return problem(address, "cannot find the socket that was made: " + reason(errno));
+    const SocketFile file{path, made.st_dev, made.st_ino};
+    if (auto given = give_away(address, access); !given) {
+        remove_socket_file(file);
+        return given.error();
     }
-    return ListeningSocket{descriptor.release(), AF_UNIX, address, SocketFile{path, made.st_dev, made.st_ino}};
+    if (::listen(descriptor.get(), backlog) != 0) {
+        const int why = errno;
+        remove_socket_file(file);
+        return problem(address, "cannot listen: " + reason(why));
+    }
+    return ListeningSocket{descriptor.release(), AF_UNIX, address, file};
 }
 
 std::uint16_t port_of(int descriptor) {
@@ -173,8 +203,8 @@ Result<ListeningSocket> open_tcp(const ListenAddress& address) {
 
 }  // namespace
 
-Result<ListeningSocket> open_listening_socket(const ListenAddress& address) {
-    return address.unix_path.empty() ? open_tcp(address) : open_unix(address);
+Result<ListeningSocket> open_listening_socket(const ListenAddress& address, const model::SocketAccess& access) {
+    return address.unix_path.empty() ? open_tcp(address) : open_unix(address, access);
 }
 
 void remove_socket_file(const SocketFile& file) {

@@ -26,10 +26,13 @@ struct ListeningSocket {
     std::optional<SocketFile> file;
 };
 
-// A Unix socket's file has mode 0660 from the start; its folder is made (0750) where only its last part is missing.
+// A Unix socket's file has its mode, owner and group from the start; its folder is made (0750) where only its last part is missing.
 // Fails with a sentence on: a path over 107 bytes, a folder that is missing or may not be written, a path where another
-// process listens or where something else than a socket lies, an address that is in use or not ours.
-[[nodiscard]] model::Result<ListeningSocket> open_listening_socket(const model::ListenAddress& address);
+// process listens or where something else than a socket lies, an owner that may not be set, an address that is in use or
+// not ours.
+// `access` is for Unix sockets; whom it names must be known to the system. Its users are for the caller to look at (peer.hpp).
+[[nodiscard]] model::Result<ListeningSocket> open_listening_socket(const model::ListenAddress& address,
+                                                                   const model::SocketAccess& access = model::SocketAccess());
 
 // Removes the file unless another one lies at its path by now.
 void remove_socket_file(const SocketFile& file);

@@ -93,8 +93,6 @@ TEST_CASE("what is due later is refused where it stands, even with its built-in 
         {"deliver: {rate: none}", "4:16: deliver.rate is not supported yet"},
         {"deliver: {ready: none}", "4:16: deliver.ready is not supported yet"},
         {"deliver: {slow_start: 10s}", "4:16: deliver.slow_start is not supported yet"},
-        {"deliver: {stream: \"unix:/s\"}", "4:16: deliver.stream is not supported yet"},
-        {"deliver: {stream_access: {}}", "4:16: deliver.stream_access is not supported yet"},
         {"deliver: {concurrency: auto}", "4:29: deliver.concurrency: auto and {min, max} are not supported yet"},
         {"deliver: {concurrency: {min: 1, max: 2}}", "4:29: deliver.concurrency: auto and {min, max} are not supported yet"},
         {"retry: {quick: {skip_above: none}}", "4:22: retry.quick.skip_above is not supported yet"},
@@ -194,7 +192,30 @@ TEST_CASE("the consumer's address is held to its form") {
           "2:50: deliver.path: deliver.http (line 2) has a path already; keep one of them");
     CHECK(fault("http: \"http://h\", path: b") == "2:48: deliver.path: \"b\": the path does not begin with /; such as /orders");
     CHECK(fault("timeout: 5s") ==
-          "2:10: queue \"w\" has no deliver.http; http://127.0.0.1:8080/path, or unix:/run/app/app.sock with path:");
+          "2:10: queue \"w\" has no deliver.http and no deliver.stream; http://127.0.0.1:8080/path, or unix:/run/app/app.sock "
+          "with path:");
+}
+
+TEST_CASE("the stream's address and who may come to it are held to their form") {
+    check_rows({
+        {"deliver: {http: none, stream: \"/s\"}", "4:36: deliver.stream: \"/s\": is no address of a stream; unix:/run"},
+        {"deliver: {http: none, stream: \"unix:s\"}", "4:36: deliver.stream: \"unix:s\": the path of a Unix socket is not"},
+        {"deliver: {stream: \"unix:/s\"}",
+         "4:24: deliver.stream: deliver.http (line 2) is given too; keep one of them; none takes back"},
+        {"deliver: {http: none}", "4:2: queue \"w\" has no deliver.http and no deliver.stream"},
+        {"deliver: {stream_access: {mode: 0660}}",
+         "4:38: deliver.stream_access.mode: \"0660\" is not in quotes, and some would read it as another number; three"},
+        {"deliver: {stream_access: {mode: \"0680\"}}", "4:38: deliver.stream_access.mode: \"0680\" is no mode of a file"},
+        {"deliver: {stream_access: {mode: \"1660\"}}", "4:38: deliver.stream_access.mode: \"1660\" is no mode of a file"},
+        {"deliver: {stream_access: {mode: \"60\"}}", "4:38: deliver.stream_access.mode: \"60\" is no mode of a file"},
+        {"deliver: {stream_access: {owner: \"\"}}", "4:39: deliver.stream_access.owner: it is empty"},
+        {"deliver: {stream_access: {uid: app}}", "4:37: deliver.stream_access.uid: \"app\" is not a whole number"},
+        {"deliver: {stream_access: {uid: []}}", "4:37: deliver.stream_access.uid: the list is empty"},
+        {"deliver: {stream_access: {user: 1}}", "4:32: unknown key \"deliver.stream_access.user\""},
+    });
+    CHECK(faults_of(broker + "defaults: {deliver: {stream: \"unix:/s\"}}\nqueues: {a: {}, b: {}}\n") ==
+          std::vector<std::string>{"2:30: deliver.stream: the socket of \"b\" is that of \"a\" already; one for each queue: "
+                                   "unix:/run/retryd/{queue}.sock"});
 }
 
 TEST_CASE("a fault of defaults is told once, however many queues take it, and also where every queue overrides it") {

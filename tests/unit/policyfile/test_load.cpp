@@ -147,6 +147,29 @@ TEST_CASE("the other keys reach the policy") {
     CHECK(load(broker + "metrics: {listen: \"0.0.0.0:9090\"}\n" + queues).warnings.size() == 1);
 }
 
+TEST_CASE("a stream stands instead of http, with who may come to it") {
+    const model::Policy policy =
+        good(broker +
+             "defaults: {deliver: {stream: \"unix:/run/{queue}.sock\", stream_access: {mode: \"0600\", uid: 33}}}\n"
+             "queues: {a: {deliver: {stream_access: {mode: \"666\", owner: app, group: 1000, uid: [1, 2]}}}, b: {},\n"
+             "         c: {deliver: {stream: none, http: \"http://c\"}}}\n");
+    const auto& a = policy.queues.at(0).deliver.stream;
+    REQUIRE(a);
+    CHECK(a->unix_path == "/run/a.sock");
+    CHECK(a->access.mode == 0666);
+    CHECK(a->access.owner == "app");
+    CHECK(a->access.group == "1000");
+    CHECK(a->access.uids == std::vector<std::uint32_t>{1, 2});
+    const auto& b = policy.queues.at(1).deliver.stream;
+    REQUIRE(b);
+    CHECK(b->unix_path == "/run/b.sock");
+    CHECK(b->access.mode == 0600);
+    CHECK_FALSE(b->access.owner);
+    CHECK(b->access.uids == std::vector<std::uint32_t>{33});
+    CHECK_FALSE(policy.queues.at(2).deliver.stream);
+    CHECK(queue("").deliver.stream.has_value() == false);
+}
+
 TEST_CASE("secrets are put in once, and no fault shows them") {
     Surroundings around;
     around.variables = {{"PW", "pa$$w0rd$HOME${X}{queue}"}, {"N", "7"}, {"URI", "amqp://svc:p@s:s/w#rd?%@h"}};

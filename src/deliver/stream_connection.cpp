@@ -1,0 +1,155 @@
+#include "deliver/stream_connection.hpp"
+
+#include "deliver/stream_message.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace retryd::deliver {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr auto nothrow = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t frames_at_once = 32;  // two buffers each: what one system call takes
+constexpr std::chrono::seconds last_word_within{1};
+
+std::chrono::steady_clock::time_point on_the_clock(model::SteadyTime time) {
+    return std::chrono::steady_clock::time_point{time.time_since_epoch()};
+}
+
+}  // namespace
+
+model::SteadyTime steady_now() {
+    const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
+    return model::SteadyTime{std::chrono::duration_cast<model::Microseconds>(since_start)};
+}
+
+StreamConnection::StreamConnection(asio::io_context& io, Socket&& socket, Owner& owner)
+    : io_(io), socket_(std::move(socket)), owner_(&owner), session_(steady_now()), timer_(io) {}
+
+void StreamConnection::start() {
+    const auto on_exit = [self = shared_from_this()](const std::exception_ptr& broken) {
+        if (broken) std::rethrow_exception(broken);  // to whoever runs the loop
+    };
+    asio::co_spawn(io_, run(), on_exit);
+    await_timer();
+}
+
+void StreamConnection::send(std::string frame, model::MessagePtr message) {
+    outgoing_.push_back({std::move(frame), std::move(message)});
+    if (std::exchange(writing_, true)) return;
+    asio::post(io_, [self = shared_from_this()] { self->write(); });
+}
+
+// The peer has a moment to read it: a socket that is closed over unread bytes takes the answer with it.
+void StreamConnection::break_off(const Breach& breach) {
+    owner_ = nullptr;
+    breaking_off_ = true;
+    send(error_frame(breach));
+    timer_.expires_after(last_word_within);
+    await_timer();
+}
+
+void StreamConnection::close() {
+    owner_ = nullptr;
+    error_code ignored;
+    socket_.close(ignored);
+    timer_.cancel();
+}
+
+asio::awaitable<void> StreamConnection::run() {
+    co_await asio::post(io_, nothrow);
+    const auto buffer = asio::buffer(input_);
+    for (;;) {
+        const auto [error, size] = co_await socket_.async_read_some(buffer, nothrow);
+        if (error) {
+            end(error == asio::error::eof ? "the session ended" : "the session broke: " + error.message());
+            co_return;
+        }
+        take(std::string_view(input_.data(), size));
+    }
+}
+
+// After the end what comes is read and dropped.
+void StreamConnection::take(std::string_view bytes) {
+    if (owner_ == nullptr) return;
+    reader_.feed(bytes);
+    for (;;) {
+        const auto header = reader_.next();
+        if (!header) break;
+        auto heard = session_.hear(*header, steady_now());
+        if (const auto* breach = std::get_if<Breach>(&heard)) return breached(*breach);
+        owner_->heard(*this, std::move(heard));
+        if (owner_ == nullptr) return;
+    }
+    if (reader_.breach()) breached(*reader_.breach());
+}
+
+void StreamConnection::breached(const Breach& breach) {
+    auto* const owner = owner_;
+    const auto why = "the session was closed: " + breach.message;
+    break_off(breach);
+    owner->ended(*this, why);
+}
+
+void StreamConnection::end(const std::string& why) {
+    auto* const owner = owner_;
+    close();
+    if (owner != nullptr) owner->ended(*this, why);
+}
+
+void StreamConnection::write() {
+    std::vector<asio::const_buffer> buffers;
+    being_written_ = std::min(outgoing_.size(), frames_at_once);
+    for (std::size_t i = 0; i < being_written_; ++i) {
+        const auto& [frame, message] = outgoing_[i];
+        buffers.push_back(asio::buffer(frame));
+        if (message != nullptr && !message->body.empty()) buffers.push_back(asio::buffer(message->body));
+    }
+    asio::async_write(socket_, buffers,
+                      [self = shared_from_this()](const error_code& error, std::size_t) { self->written(error); });
+}
+
+void StreamConnection::written(const error_code& error) {
+    const auto first = outgoing_.begin();
+    outgoing_.erase(first, first + static_cast<std::ptrdiff_t>(being_written_));
+    if (error) {
+        end("the session broke: " + error.message());
+    } else if (!outgoing_.empty()) {
+        write();
+    } else {
+        writing_ = false;
+        error_code ignored;
+        if (breaking_off_) socket_.shutdown(Socket::shutdown_send, ignored);
+    }
+}
+
+void StreamConnection::await_timer() {
+    if (!breaking_off_) timer_.expires_at(on_the_clock(session_.next()));
+    timer_.async_wait([self = shared_from_this()](const error_code& error) {
+        if (!error) self->timer_rang();
+    });
+}
+
+void StreamConnection::timer_rang() {
+    if (owner_ == nullptr) return close();
+    const auto due = session_.timer_due(steady_now());
+    if (const auto* breach = std::get_if<Breach>(&due)) return breached(*breach);
+    if (std::holds_alternative<PingDue>(due)) send(ping_frame());
+    await_timer();
+}
+
+}  // namespace retryd::deliver
