@@ -3,6 +3,8 @@
 #include "admin/access.hpp"
 #include "admin/query.hpp"
 #include "admin/status_json.hpp"
+#include "admin/why.hpp"
+#include "admin/why_not.hpp"
 #include "admin/wording.hpp"
 
 #include <algorithm>
@@ -57,7 +59,24 @@ Response drain(const Request& request, ports::Operator& seen) {
     return json(202, to_json(seen.status()));
 }
 
-enum class Page : std::uint8_t { livez, readyz, flowz, metrics, status, drain };
+Response why_not_page(std::string_view target, const model::StatusView& status) {
+    const auto name = parameter(target, "queue");
+    if (!name) return text(400, "say which queue: /why-not?queue=NAME");
+    std::string known;
+    for (const model::QueueView& queue : status.queues) {
+        if (queue.name.value == *name) return json(200, to_json(why_not(queue, status.at)));
+        known += (known.empty() ? "" : ", ") + queue.name.value;
+    }
+    return text(404, "the policy has no such queue; it has " + known);
+}
+
+Response why_page(std::string_view target, const ports::Operator& seen) {
+    const auto id = parameter(target, "id");
+    if (!id || id->empty()) return text(400, "say which message: /why?id=MESSAGE-ID");
+    return json(200, to_json(seen.why(*id)));
+}
+
+enum class Page : std::uint8_t { livez, readyz, flowz, metrics, status, why_not, why, drain };
 enum class Right : std::uint8_t {
     none,     // everybody may
     reading,  // on a metrics listener everybody, on an admin listener whoever has its token
@@ -71,7 +90,8 @@ struct Route {
 };
 constexpr std::array routes{Route{"/livez", Page::livez, Right::none},    Route{"/readyz", Page::readyz, Right::none},
                             Route{"/flowz", Page::flowz, Right::none},    Route{"/metrics", Page::metrics, Right::reading},
-                            Route{"/status", Page::status, Right::admin}, Route{"/drain", Page::drain, Right::admin, true}};
+                            Route{"/status", Page::status, Right::admin}, Route{"/why-not", Page::why_not, Right::admin},
+                            Route{"/why", Page::why, Right::admin},       Route{"/drain", Page::drain, Right::admin, true}};
 
 const Route* route_of(std::string_view target, ListenerKind kind) {
     const auto fits = [&](const Route& route) {
@@ -98,6 +118,8 @@ Response answer(const Route& route, const Request& request, ports::Operator& see
         case Page::flowz: return flowz(seen.status());
         case Page::metrics: return metrics_page(metrics);
         case Page::status: return json(200, to_json(seen.status()));
+        case Page::why_not: return why_not_page(request.target, seen.status());
+        case Page::why: return why_page(request.target, seen);
         case Page::drain: return drain(request, seen);
     }
     return text(404, "no such page");

@@ -4,6 +4,8 @@
 //   GET, HEAD  /livez /readyz /flowz   on every listener, without a token
 //   GET, HEAD  /metrics                on every listener
 //   GET, HEAD  /status                 on admin listeners
+//   GET, HEAD  /why-not?queue=NAME     on admin listeners
+//   GET, HEAD  /why?id=MESSAGE-ID      on admin listeners
 //   POST       /drain                  on admin listeners; answers with the status
 //
 // An admin listener on TCP asks for its token. What changes something asks for Content-Type: application/json.

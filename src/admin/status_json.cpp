@@ -38,6 +38,15 @@ json::value written(const model::LinkView& link) {
                         {"trouble", clean(link.trouble)}};
 }
 
+using Deliveries = std::array<std::uint64_t, model::outcome_count>;
+
+json::value written(const Deliveries& deliveries) {
+    json::object object;
+    for (std::size_t i = 0; i < deliveries.size(); ++i)
+        object.emplace(json::string_view{model::to_text(static_cast<model::Outcome>(i))}, deliveries[i]);
+    return object;
+}
+
 json::value written(const model::QueueView& queue);
 
 template <class View>
@@ -58,6 +67,11 @@ json::value written(const model::QueueView& queue) {
                         {"waiting_quick", queue.waiting_quick},
                         {"being_copied", queue.being_copied},
                         {"concurrency", queue.concurrency},
+                        {"slots", queue.slots},
+                        {"credit", queue.credit ? json::value(*queue.credit) : json::value()},
+                        {"held_back", queue.held_back},
+                        {"deliveries", written(queue.deliveries)},
+                        {"delivery_seconds", queue.delivery_seconds},
                         {"subscribed_work", queue.subscribed_work},
                         {"subscribed_lane", queue.subscribed_lane},
                         {"depths", written(queue.depths)}};
@@ -102,6 +116,11 @@ void read(const json::value& value, model::LinkView& link) {
     link.trouble = text_of(value.at("trouble"));
 }
 
+void read(const json::value& value, Deliveries& deliveries) {
+    for (std::size_t i = 0; i < deliveries.size(); ++i)
+        read(value.at(json::string_view{model::to_text(static_cast<model::Outcome>(i))}), deliveries[i]);
+}
+
 void read(const json::value& value, model::QueueView& queue);
 
 template <class View>
@@ -119,12 +138,18 @@ void read(const json::value& value, model::QueueView& queue) {
     read(value.at("waiting_quick"), queue.waiting_quick);
     read(value.at("being_copied"), queue.being_copied);
     read(value.at("concurrency"), queue.concurrency);
+    read(value.at("slots"), queue.slots);
+    if (!value.at("credit").is_null()) read(value.at("credit"), queue.credit.emplace());
+    queue.held_back = value.at("held_back").as_bool();
+    read(value.at("deliveries"), queue.deliveries);
+    read(value.at("delivery_seconds"), queue.delivery_seconds);
     queue.subscribed_work = value.at("subscribed_work").as_bool();
     queue.subscribed_lane = value.at("subscribed_lane").as_bool();
     read(value.at("depths"), queue.depths);
 }
 
 void read(const json::value& value, model::StatusView& status) {
+    status.at = model::WallTime{model::Milliseconds{json::value_to<std::int64_t>(value.at("at_ms"))}};
     status.version = text_of(value.at("version"));
     status.policy_hash = text_of(value.at("policy_hash"));
     status.broker_version = text_of(value.at("broker_version"));
@@ -140,7 +165,8 @@ void read(const json::value& value, model::StatusView& status) {
 }  // namespace
 
 std::string to_json(const model::StatusView& status) {
-    return json::serialize(json::object{{"version", clean(status.version)},
+    return json::serialize(json::object{{"at_ms", status.at.time_since_epoch().count()},
+                                        {"version", clean(status.version)},
                                         {"policy_hash", clean(status.policy_hash)},
                                         {"broker_version", clean(status.broker_version)},
                                         {"ready", status.ready},

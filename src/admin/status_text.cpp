@@ -1,5 +1,6 @@
 #include "admin/status_text.hpp"
 
+#include "admin/columns.hpp"
 #include "admin/wording.hpp"
 
 #include <algorithm>
@@ -10,53 +11,7 @@
 namespace retryd::admin {
 namespace {
 
-constexpr std::size_t width = 100;
 constexpr std::string_view margin = "  ";
-
-using Row = std::vector<std::string>;
-
-// Characters, not bytes, so that names beyond ASCII do not push a column out of line.
-std::size_t columns(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-std::string spaces(std::size_t count) {
-    return std::string(count, ' ');
-}
-
-std::string left(std::string_view text, std::size_t size) {
-    return std::string{text} + spaces(size - std::min(size, columns(text)));
-}
-
-std::string right(std::string_view text, std::size_t size) {
-    return spaces(size - std::min(size, columns(text))).append(text);
-}
-
-Row words_of(std::string_view text) {
-    Row words;
-    while (!text.empty()) {
-        words.emplace_back(text.substr(0, text.find(' ')));
-        text.remove_prefix(std::min(text.size(), words.back().size() + 1));
-    }
-    return words;
-}
-
-// Pieces set into lines of at most `width` columns, none of them broken; further lines are indented.
-std::string wrapped(const Row& pieces, std::size_t first_indent, std::size_t indent) {
-    std::string out = spaces(first_indent);
-    std::size_t used = first_indent;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        if (i > 0) {
-            const bool fits = used + 1 + columns(pieces[i]) <= width;
-            out += fits ? " " : "\n" + spaces(indent);
-            used = fits ? used + 1 : indent;
-        }
-        out += pieces[i];
-        used += columns(pieces[i]);
-    }
-    return out + "\n";
-}
 
 std::string entry(const Row& pieces) {
     return wrapped(pieces, margin.size(), 2 * margin.size());
@@ -129,34 +84,10 @@ Row row_of(const model::QueueView& queue) {
             depth(queue, "dlq")};
 }
 
-// As wide as its longest cell; the names take what is left of the width.
-std::vector<std::size_t> column_sizes(const std::vector<Row>& rows) {
-    std::vector<std::size_t> sizes(rows.front().size(), 0);
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) sizes[i] = std::max(sizes[i], columns(row[i]));
-    }
-    std::size_t others = 0;
-    for (std::size_t i = 1; i < sizes.size(); ++i) others += sizes[i] + margin.size();
-    sizes[0] = std::min(sizes[0], width - std::min(width, others));
-    return sizes;
-}
-
-// A name that does not fit has a line of its own.
-std::string set_row(const Row& row, const std::vector<std::size_t>& sizes) {
-    std::string line = columns(row[0]) > sizes[0] ? row[0] + "\n" + spaces(sizes[0]) : left(row[0], sizes[0]);
-    for (std::size_t i = 1; i < row.size(); ++i) {
-        line.append(margin).append(i < first_number ? left(row[i], sizes[i]) : right(row[i], sizes[i]));
-    }
-    return line + "\n";
-}
-
 std::string table(const std::vector<model::QueueView>& queues) {
     std::vector<Row> rows{heading()};
     for (const model::QueueView& queue : queues) rows.push_back(row_of(queue));
-    const std::vector<std::size_t> sizes = column_sizes(rows);
-    std::string text;
-    for (const Row& row : rows) text += set_row(row, sizes);
-    return text;
+    return set_table(rows, first_number);
 }
 
 // The rungs of a ladder where messages wait: "  delay: 10 in 800ms, 12 in 1s".

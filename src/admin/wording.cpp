@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <ctime>
 #include <string_view>
 
 namespace retryd::admin {
@@ -28,6 +29,22 @@ std::string span_text(model::Milliseconds span) {
         if (span < step.below) return std::to_string(span / step.unit).append(step.name);
     }
     return std::to_string(span / 24h).append(" d");
+}
+
+std::string exact_span_text(model::Milliseconds span) {
+    if (span >= 2min && span % 1min == 0ms) return std::to_string(span / 1min).append(" min");
+    if (span < 1s) return std::to_string(span / 1ms).append(" ms");
+    std::string thousandths = std::to_string(span % 1s / 1ms + 1000).substr(1);
+    while (thousandths.ends_with('0')) thousandths.pop_back();
+    return std::to_string(span / 1s).append(thousandths.empty() ? "" : "." + thousandths).append(" s");
+}
+
+std::string time_text(model::WallTime time) {
+    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    std::array<char, 32> text{};
+    return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &parts)};
 }
 
 std::string count_text(std::uint64_t count) {

@@ -61,6 +61,10 @@ model::StatusView MainLoop::status() const {
     return engine_->status(clock_now());
 }
 
+model::WhyView MainLoop::why(std::string_view id) const {
+    return engine_->why(id, clock_now());
+}
+
 const model::Figures& MainLoop::figures() const {
     return engine_->figures();
 }

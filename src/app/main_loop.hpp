@@ -34,6 +34,7 @@ public:
     void extended(model::DeliveryKey key, model::Milliseconds more) override;
 
     [[nodiscard]] model::StatusView status() const override;
+    [[nodiscard]] model::WhyView why(std::string_view id) const override;
     [[nodiscard]] const model::Figures& figures() const override;
     void drain(std::string_view who) override;
 

@@ -11,6 +11,19 @@ namespace {
 
 using namespace retryd;
 
+int ask(const admin::AdminAddress& address, const app::RetryctlOptions& options) {
+    switch (options.command) {
+        case app::Command::status: return app::show_status(address, options);
+        case app::Command::why_not: return app::why_not(address, options);
+        case app::Command::why: return app::why(address, options);
+        case app::Command::top: return app::top(address, options);
+        case app::Command::drain: return app::drain(address, options);
+        case app::Command::help:
+        case app::Command::version: break;
+    }
+    return app::exit_usage;
+}
+
 int run(const app::RetryctlOptions& options) {
     if (options.command == app::Command::help) {
         std::cout << app::retryctl_usage;
@@ -22,7 +35,7 @@ int run(const app::RetryctlOptions& options) {
     }
     const auto address = app::admin_address(options);
     if (!address) return app::complain(address.error(), app::exit_usage);
-    return options.command == app::Command::drain ? app::drain(*address, options) : app::show_status(*address, options);
+    return ask(*address, options);
 }
 
 }  // namespace

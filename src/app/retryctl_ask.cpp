@@ -1,8 +1,11 @@
 #include "app/retryctl_ask.hpp"
 
+#include "admin/query.hpp"
 #include "admin/status_json.hpp"
 #include "admin/status_text.hpp"
 #include "admin/wording.hpp"
+
+#include <boost/json.hpp>
 
 #include <chrono>
 #include <iostream>
@@ -75,6 +78,26 @@ int tell_undrained(const std::string& answer, const model::StatusView& status, c
     return exit_failed;
 }
 
+// Both explanations come with their text, ready to be printed.
+int show_explanation(const admin::AdminAddress& address, const std::string& target, const RetryctlOptions& options) {
+    const auto answer = understood(address, admin::get(address, target, patience), 200);
+    if (!answer) return complain(answer.error(), exit_failed);
+    if (options.json) {
+        std::cout << answer->body;
+        return exit_fine;
+    }
+    boost::system::error_code error;
+    const auto value = boost::json::parse(answer->body, error);
+    const auto* const text = error || !value.is_object() ? nullptr : value.as_object().if_contains("text");
+    if (text == nullptr || !text->is_string()) {
+        return complain({ProblemCode::bad_syntax, admin::to_text(address), "the answer is not an explanation",
+                         "use the retryctl of the daemon's version"},
+                        exit_failed);
+    }
+    std::cout << text->as_string().c_str();
+    return exit_fine;
+}
+
 }  // namespace
 
 int complain(const Problem& problem, int exit_code) {
@@ -82,8 +105,20 @@ int complain(const Problem& problem, int exit_code) {
     return exit_code;
 }
 
+Result<admin::Answer> ask_status(const admin::AdminAddress& address) {
+    return understood(address, admin::get(address, "/status", patience), 200);
+}
+
+int why_not(const admin::AdminAddress& address, const RetryctlOptions& options) {
+    return show_explanation(address, "/why-not?queue=" + admin::encoded(options.argument), options);
+}
+
+int why(const admin::AdminAddress& address, const RetryctlOptions& options) {
+    return show_explanation(address, "/why?id=" + admin::encoded(options.argument), options);
+}
+
 int show_status(const admin::AdminAddress& address, const RetryctlOptions& options) {
-    const auto answer = understood(address, admin::get(address, "/status", patience), 200);
+    const auto answer = ask_status(address);
     if (!answer) return complain(answer.error(), exit_failed);
     if (options.json) {
         std::cout << answer->body;
@@ -104,7 +139,7 @@ int drain(const admin::AdminAddress& address, const RetryctlOptions& options) {
         if (status->drained) return tell_drained(answer->body, options.json);
         if (steady_clock::now() >= deadline) return tell_undrained(answer->body, *status, options);
         std::this_thread::sleep_for(look_again);
-        answer = understood(address, admin::get(address, "/status", patience), 200);
+        answer = ask_status(address);
     }
     return complain(answer.error(), exit_failed);
 }

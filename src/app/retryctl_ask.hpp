@@ -13,7 +13,14 @@ inline constexpr int exit_usage = 2;
 
 int complain(const model::Problem& problem, int exit_code);
 
+// The answer to /status, or a problem that says what to do about it.
+[[nodiscard]] model::Result<admin::Answer> ask_status(const admin::AdminAddress& address);
+
 int show_status(const admin::AdminAddress& address, const RetryctlOptions& options);
+int why_not(const admin::AdminAddress& address, const RetryctlOptions& options);
+int why(const admin::AdminAddress& address, const RetryctlOptions& options);
 int drain(const admin::AdminAddress& address, const RetryctlOptions& options);
+// Until it is interrupted, or retryd cannot be reached any more.
+int top(const admin::AdminAddress& address, const RetryctlOptions& options);
 
 }  // namespace retryd::app

@@ -16,6 +16,9 @@ const std::string_view retryctl_usage = R"(usage: retryctl [--admin ADDR] [--jso
 
 Commands:
   status              what each queue does, what waits where, and what holds it up
+  why-not QUEUE       why a queue does not flow, or flows slower than it could, and what would heal it
+  why MESSAGE-ID      where a message is and why, as far as retryd knows
+  top                 outcomes a second and what waits where, each second, until Ctrl-C
   drain [--wait 20s]  takes nothing new, lets deliveries finish, returns the rest; waits until that is done.
                       retryd then stays, idle, until SIGTERM: for a preStop hook
 
@@ -36,8 +39,17 @@ namespace {
 struct KnownCommand {
     std::string_view word;
     Command command;
+    std::string_view argument = {};  // what it asks for; empty: nothing
 };
-constexpr std::array commands{KnownCommand{"status", Command::status}, KnownCommand{"drain", Command::drain}};
+constexpr std::array commands{KnownCommand{"status", Command::status}, KnownCommand{"why-not", Command::why_not, "QUEUE"},
+                              KnownCommand{"why", Command::why, "MESSAGE-ID"}, KnownCommand{"top", Command::top},
+                              KnownCommand{"drain", Command::drain}};
+
+const KnownCommand* known_command(std::string_view word) {
+    const auto* const found =
+        std::find_if(commands.begin(), commands.end(), [&](const KnownCommand& one) { return one.word == word; });
+    return found == commands.end() ? nullptr : found;
+}
 
 model::Problem misuse(std::string what) {
     return {model::ProblemCode::bad_value, "", std::move(what), "see retryctl --help"};
@@ -97,10 +109,8 @@ private:
             asked_about_itself_ = Command::version;
         } else if (word.starts_with('-')) {
             return misuse("unknown option " + word);
-        } else if (command_.empty()) {
-            command_ = word;
         } else {
-            return misuse("one command at a time: " + command_ + " or " + word);
+            words_.push_back(word);
         }
         return std::nullopt;
     }
@@ -110,17 +120,20 @@ private:
             options_.command = *asked_about_itself_;
             return options_;
         }
-        if (command_.empty()) return misuse("no command");
-        const auto* const known =
-            std::find_if(commands.begin(), commands.end(), [&](const KnownCommand& one) { return one.word == command_; });
-        if (known == commands.end()) return misuse("unknown command " + command_);
+        if (words_.empty()) return misuse("no command");
+        const auto* const known = known_command(words_.front());
+        if (known == nullptr) return misuse("unknown command " + words_.front());
+        const std::size_t wanted = known->argument.empty() ? 1 : 2;
+        if (words_.size() < wanted) return misuse(words_.front() + " needs " + std::string(known->argument));
+        if (words_.size() > wanted) return misuse("one command at a time: " + words_.front() + " or " + words_[wanted]);
         options_.command = known->command;
+        if (wanted == 2) options_.argument = words_[1];
         if (waits_ && known->command != Command::drain) return misuse("--wait belongs to drain");
         return options_;
     }
 
     RetryctlOptions options_;
-    std::string command_;
+    std::vector<std::string> words_;  // the command and its argument
     std::optional<Command> asked_about_itself_;
     bool waits_ = false;
 };

@@ -15,12 +15,13 @@ namespace retryd::app {
 
 extern const std::string_view retryctl_usage;
 
-enum class Command : std::uint8_t { status, drain, help, version };
+enum class Command : std::uint8_t { status, why_not, why, top, drain, help, version };
 
 struct RetryctlOptions {
     Command command = Command::status;
     std::optional<std::string> admin;
     std::optional<std::string> token_file;
+    std::string argument;  // why_not: the queue; why: the message's id
     bool json = false;
     model::Milliseconds wait = std::chrono::seconds{20};
 };

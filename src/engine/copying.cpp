@@ -1,6 +1,7 @@
 #include "engine/copying.hpp"
 
 #include "engine/arrivals.hpp"
+#include "engine/telling.hpp"
 #include "engine/topology.hpp"
 
 #include <algorithm>
@@ -86,24 +87,6 @@ Verdict write(State& state, Held& held, const model::QueuePolicy& policy, Verdic
     return verdict;
 }
 
-void log_decision(State& state, const model::QueuePolicy& policy, const Held& held, const Verdict& verdict,
-                  const core::Judgement* judgement) {
-    const auto level = verdict.kind == Verdict::Kind::lot ? model::LogLevel::info : model::LogLevel::debug;
-    if (!state.ports.journal.keeps(level)) return;
-    std::vector<std::pair<std::string_view, std::string>> fields{{"queue", policy.name.value}, {"id", held.record.id}};
-    if (verdict.reason) fields.emplace_back("reason", model::to_text(*verdict.reason));
-    fields.emplace_back("attempts", std::to_string(verdict.ledger.attempts));
-    if (verdict.kind == Verdict::Kind::tier) fields.emplace_back("wait_ms", std::to_string(verdict.wait.count()));
-    if (judgement != nullptr) {
-        fields.emplace_back("outcome", model::to_text(judgement->outcome));
-        fields.emplace_back("error_type", judgement->error_type);
-        fields.emplace_back("error_message", model::cut_text(judgement->error_message, 256));
-    }
-    const bool retry = verdict.kind == Verdict::Kind::tier && verdict.tier == model::TierKind::delay;
-    const auto held_or_retried = retry ? std::string_view{"retry"} : std::string_view{"held"};
-    log(state, level, verdict.kind == Verdict::Kind::lot ? std::string_view{"parked"} : held_or_retried, std::move(fields));
-}
-
 void remember_tier(QueueState& queue, const model::QueueSpec& target, const Verdict& verdict) {
     if (verdict.kind != Verdict::Kind::tier) return;
     const bool hold = verdict.tier == model::TierKind::hold;
@@ -149,7 +132,7 @@ void start_copy(State& state, Held& held, const Verdict& wanted, const core::Jud
         held.tier = verdict.tier == model::TierKind::hold ? "hold" : std::to_string(verdict.rung);
     ++queue.copying;
     remember_tier(queue, target, verdict);
-    log_decision(state, queue.policy, held, verdict, judgement);
+    tell(state, held, verdict, judgement, target.name);
     state.copies.add(held.key, target, {held.message->body.size() + held.copy_properties.size()});
     state.touch(queue);
 }

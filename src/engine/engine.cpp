@@ -3,10 +3,12 @@
 #include "engine/arrivals.hpp"
 #include "engine/copying.hpp"
 #include "engine/drain.hpp"
+#include "engine/explain.hpp"
 #include "engine/links.hpp"
 #include "engine/parts.hpp"
 #include "engine/serving.hpp"
 #include "engine/state.hpp"
+#include "engine/telling.hpp"
 #include "engine/topology.hpp"
 #include "engine/verdicts.hpp"
 #include "engine/views.hpp"
@@ -78,10 +80,11 @@ void serve_the_rest(State& state) {
     advance_copies(state);
     mind_readiness(state);
     advance_drain(state);
+    sum_up(state);
 }
 
 model::SteadyTime next_of_the_rest(const State& state) {
-    auto when = std::min({state.copies.next(), next_drain(state), state.next_depths});
+    auto when = std::min({state.copies.next(), next_drain(state), state.next_depths, state.limiter.next()});
     if (state.drain == State::Drain::no || state.drain == State::Drain::finishing) {
         for (const auto& link : state.links) when = std::min(when, link.reconnect.next());
     }
@@ -209,6 +212,10 @@ bool Engine::broker_seen() const {
 
 model::StatusView Engine::status(const model::Clock& now) const {
     return status_of(*parts_->state, now);
+}
+
+model::WhyView Engine::why(std::string_view id, const model::Clock& now) const {
+    return explain(*parts_->state, id, now);
 }
 
 const model::Figures& Engine::figures() const {

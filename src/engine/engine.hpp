@@ -64,6 +64,8 @@ public:
     [[nodiscard]] bool refused() const;
     [[nodiscard]] bool broker_seen() const;  // both links have been up
     [[nodiscard]] model::StatusView status(const model::Clock& now) const;
+    // What is known of the messages of this id.
+    [[nodiscard]] model::WhyView why(std::string_view id, const model::Clock& now) const;
     [[nodiscard]] const model::Figures& figures() const;
     // Aborts the process with a sentence when an inner invariant is broken; tests call it after each step.
     void check_invariants() const;

@@ -9,8 +9,10 @@
 #include "core/intake.hpp"
 #include "core/reconnect.hpp"
 #include "engine/agenda.hpp"
+#include "engine/decisions.hpp"
 #include "engine/engine.hpp"
 #include "engine/hand.hpp"
+#include "engine/line_limiter.hpp"
 #include "model/figures.hpp"
 #include "model/policy.hpp"
 
@@ -115,6 +117,9 @@ struct State {
     bool stopping = false;  // it ends as soon as it is drained
     model::SteadyTime drain_since{};
     model::SteadyTime drain_deadline{};
+
+    Decisions decisions;
+    LineLimiter limiter;  // of lines about retries and the like
 
     Agenda agenda;
     std::vector<ports::BrokerCommand> to_consume, to_publish;  // flushed at the end of the turn

@@ -2,6 +2,7 @@
 
 #include "engine/arrivals.hpp"
 #include "engine/copying.hpp"
+#include "engine/telling.hpp"
 
 namespace retryd::engine {
 
@@ -142,9 +143,13 @@ void timed_out(State& state, Held& held) {
 
 void carry_out(State& state, Held& held, const core::Verdict& verdict, const core::Judgement& judgement) {
     switch (verdict.kind) {
-        case core::Verdict::Kind::ack: settle(state, held); return;
+        case core::Verdict::Kind::ack:
+            tell(state, held, verdict, &judgement, {});
+            settle(state, held);
+            return;
         case core::Verdict::Kind::again: make_ready(state, held, true); return;
         case core::Verdict::Kind::wait:
+            tell(state, held, verdict, &judgement, {});
             ++held.stay.quick_used;
             held.record.last_error = judgement.error_type;
             stay_in_hand(state, held, verdict);

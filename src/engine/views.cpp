@@ -141,6 +141,12 @@ model::QueueView view_of(const State& state, const QueueState& queue, const Unro
     view.waiting_quick = static_cast<std::uint32_t>(queue.waiting.size());
     view.being_copied = queue.copying;
     view.concurrency = queue.policy.deliver.concurrency;
+    view.slots = queue.watch.permits(queue.policy.deliver.concurrency, now.steady);
+    view.credit = state.ports.consumer.credit(queue.id);
+    view.held_back = queue.held_back;
+    const auto& figures = state.figures.queues[queue.id.value];
+    view.deliveries = figures.deliveries;
+    view.delivery_seconds = figures.delivery_seconds.sum();
     view.subscribed_work = queue.intake[at(model::Side::work)].is_subscribed();
     view.subscribed_lane = queue.intake[at(model::Side::lane)].is_subscribed();
     view.depths = depths_of(state, queue);
@@ -161,6 +167,7 @@ model::LinkView link_view(const State& state, Link which) {
 
 model::StatusView status_of(const State& state, const model::Clock& now) {
     model::StatusView view;
+    view.at = now.wall;
     view.version = state.options.version;
     view.policy_hash = state.policy->hash;
     view.broker_version = state.broker_version;

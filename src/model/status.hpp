@@ -3,8 +3,10 @@
 
 #include "model/figures.hpp"
 #include "model/names.hpp"
+#include "model/outcome.hpp"
 #include "model/time.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +37,11 @@ struct QueueView {
     std::uint32_t waiting_quick = 0;
     std::uint32_t being_copied = 0;  // published, not confirmed yet
     std::uint32_t concurrency = 0;
+    std::uint32_t slots = 0;              // of concurrency, open now: fewer while the consumer starts, none while it is away
+    std::optional<std::uint32_t> credit;  // further deliveries that the consumer takes now; nothing: it sets no limit
+    bool held_back = false;               // intake pauses: too many copies cannot leave
+    std::array<std::uint64_t, outcome_count> deliveries{};  // by outcome, since the start
+    double delivery_seconds = 0;                            // all of them together
     bool subscribed_work = false;
     bool subscribed_lane = false;
     std::vector<DepthView> depths;  // empty: not asked yet
@@ -49,16 +56,54 @@ struct LinkView {
 };
 
 struct StatusView {
+    WallTime at;  // when this was seen
     std::string version;
     std::string policy_hash;
     std::string broker_version;  // as the broker's properties say; empty before the first login
     bool ready = false;          // /readyz
     bool draining = false;
-    bool drained = false;  // … and done: nothing is in hand, the links are closed
+    bool drained = false;           // … and done: nothing is in hand, the links are closed
     std::uint64_t memory_used = 0;  // bytes of bodies in hand
     std::uint64_t memory_limit = 0;
     std::vector<LinkView> links;
     std::vector<QueueView> queues;
+};
+
+// A message in hand, for `why`.
+struct InHandView {
+    enum class State : std::uint8_t { ready, waiting, at_consumer, copying };
+    QueueName queue;
+    State state = State::ready;
+    std::uint32_t attempt = 1;  // the one that it is at, or that comes next
+    std::uint32_t max_attempts = 1;
+    Milliseconds lasting{0};           // of the state
+    std::optional<Milliseconds> left;  // at_consumer: until retryd stops waiting; waiting: until the next try
+    QueueName place;                   // copying: where the copy goes
+};
+
+// One decision on a message, for `why`.
+struct DecisionView {
+    enum class Kind : std::uint8_t { done, quick_retry, retry, hold, lane, lot };
+    WallTime at;
+    QueueName queue;
+    Kind kind = Kind::done;
+    std::optional<Outcome> outcome;  // that led to it; nothing: none did
+    std::optional<Reason> reason;    // lot
+    std::uint32_t attempts = 0;      // spent by then
+    Milliseconds wait{0};            // quick_retry, retry, hold
+    QueueName place;                 // where its copy went; empty: none
+    std::string error;               // "type: message", cut; empty: none
+};
+
+// What is known of the messages of one id. An id is the message-id, or the retryd-id that a message without one was given.
+struct WhyView {
+    WallTime at;
+    std::string id;
+    std::vector<InHandView> in_hand;
+    std::vector<DecisionView> decisions;  // newest first
+    std::size_t remembered = 0;           // decisions, about all messages
+    std::optional<WallTime> oldest;       // of them
+    std::vector<QueueName> lots;          // where it may lie, unknown to retryd
 };
 
 }  // namespace retryd::model

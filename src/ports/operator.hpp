@@ -12,6 +12,8 @@ class Operator {
 public:
     virtual ~Operator() = default;
     [[nodiscard]] virtual model::StatusView status() const = 0;
+    // What is known of the messages of this id: in hand, and among the last decisions.
+    [[nodiscard]] virtual model::WhyView why(std::string_view id) const = 0;
     [[nodiscard]] virtual const model::Figures& figures() const = 0;
     // Takes nothing new, finishes, and stays idle until it is stopped. `who` asked for it, for the log. Said twice it changes
     // nothing.

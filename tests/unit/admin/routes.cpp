@@ -132,6 +132,23 @@ TEST_CASE("a drain is asked for by a POST that says it is JSON, and answered wit
     CHECK(seen.drained_by == "uid 7");
 }
 
+TEST_CASE("why-not answers for a queue of the policy, and says which there are") {
+    samples::Operator seen;
+    CHECK(ask(seen, "GET", "/why-not").status == 400);
+    CHECK(ask(seen, "GET", "/why-not?queue=bills").status == 404);
+    CHECK(ask(seen, "GET", "/why-not?queue=bills").body == "the policy has no such queue; it has orders\n");
+    const Response response = ask(seen, "GET", "/why-not?queue=%6frders");
+    CHECK(response.status == 200);
+    CHECK(boost::json::parse(response.body).at("flows").as_bool());
+}
+
+TEST_CASE("why answers for any id") {
+    samples::Operator seen;
+    CHECK(ask(seen, "GET", "/why").status == 400);
+    CHECK(ask(seen, "GET", "/why?id=").status == 400);
+    CHECK(boost::json::parse(ask(seen, "GET", "/why?id=a%20b").body).at("id").as_string() == "a b");
+}
+
 TEST_CASE("where a token is asked for, only the three health pages do without") {
     struct Row {
         std::string_view method, target;
@@ -140,10 +157,11 @@ TEST_CASE("where a token is asked for, only the three health pages do without") 
     const auto row =
         GENERATE(Row{"GET", "/livez", 200, 200}, Row{"GET", "/readyz", 200, 200}, Row{"GET", "/flowz", 200, 200},
                  Row{"POST", "/livez", 405, 405}, Row{"GET", "/metrics", 401, 200}, Row{"GET", "/status", 401, 200},
-                 Row{"HEAD", "/status", 401, 200}, Row{"OPTIONS", "/status", 401, 405}, Row{"POST", "/drain", 401, 202},
-                 Row{"GET", "/drain", 401, 405}, Row{"GET", "/nowhere", 401, 404}, Row{"GET", "/", 401, 404},
-                 Row{"GET", "/livez/", 401, 404}, Row{"GET", "//livez", 401, 404}, Row{"GET", "/status.", 401, 404},
-                 Row{"GET", "/ui/%2e%2e/%2e%2e/etc/passwd", 401, 404});
+                 Row{"HEAD", "/status", 401, 200}, Row{"GET", "/why?id=1", 401, 200},
+                 Row{"GET", "/why-not?queue=orders", 401, 200}, Row{"OPTIONS", "/status", 401, 405},
+                 Row{"POST", "/drain", 401, 202}, Row{"GET", "/drain", 401, 405}, Row{"GET", "/nowhere", 401, 404},
+                 Row{"GET", "/", 401, 404}, Row{"GET", "/livez/", 401, 404}, Row{"GET", "//livez", 401, 404},
+                 Row{"GET", "/status.", 401, 404}, Row{"GET", "/ui/%2e%2e/%2e%2e/etc/passwd", 401, 404});
     CAPTURE(row.method, row.target);
     samples::Operator seen;
     Request request{.method = row.method, .target = row.target, .host = "127.0.0.1", .content_type = "application/json"};

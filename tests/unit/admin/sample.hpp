@@ -19,7 +19,7 @@ inline model::QueueView queue(const std::string& name) {
     view.state = "flowing";
     view.in_hand = 12;
     view.in_flight = 8;
-    view.concurrency = 16;
+    view.concurrency = view.slots = 16;
     view.subscribed_work = view.subscribed_lane = true;
     return view;
 }
@@ -49,7 +49,13 @@ public:
     model::StatusView view = samples::status();
     model::Figures numbers;
     std::string drained_by;
+    model::WhyView story;
     [[nodiscard]] model::StatusView status() const override { return view; }
+    [[nodiscard]] model::WhyView why(std::string_view id) const override {
+        model::WhyView known = story;
+        known.id = id;
+        return known;
+    }
     [[nodiscard]] const model::Figures& figures() const override { return numbers; }
     void drain(std::string_view who) override {
         drained_by = who;

@@ -28,7 +28,13 @@ model::StatusView full_status() {
     status.links[1].trouble = "low on memory";
     status.queues = {samples::stalled_queue("orders")};
     status.queues[0].waiting_quick = 3;
+    status.at = model::WallTime{1'764'558'000'123ms};
     status.queues[0].being_copied = 1;
+    status.queues[0].slots = 2;
+    status.queues[0].credit = 0;
+    status.queues[0].held_back = true;
+    status.queues[0].deliveries[2] = 77;
+    status.queues[0].delivery_seconds = 1.25;
     status.queues[0].depths = {{{"orders"}, "work", "", 104}, {{"retryd.orders.delay.800ms"}, "delay", "800ms", 10}};
     return status;
 }
@@ -37,12 +43,13 @@ model::StatusView full_status() {
 
 TEST_CASE("the keys are the members' names") {
     const auto json = boost::json::parse(to_json(full_status()));
-    CHECK(keys(json) == std::set<std::string>{"version", "policy_hash", "broker_version", "ready", "draining", "drained",
-                                              "memory_used", "memory_limit", "links", "queues"});
+    CHECK(keys(json) == std::set<std::string>{"at_ms", "version", "policy_hash", "broker_version", "ready", "draining",
+                                              "drained", "memory_used", "memory_limit", "links", "queues"});
     CHECK(keys(json.at("links").at(0)) == std::set<std::string>{"name", "up", "blocked", "address", "trouble"});
     const auto& queue = json.at("queues").at(0);
     CHECK(keys(queue) == std::set<std::string>{"name", "consumer", "state", "stalls", "in_hand", "in_flight", "waiting_quick",
-                                               "being_copied", "concurrency", "subscribed_work", "subscribed_lane", "depths"});
+                                               "being_copied", "concurrency", "slots", "credit", "held_back", "deliveries",
+                                               "delivery_seconds", "subscribed_work", "subscribed_lane", "depths"});
     CHECK(keys(queue.at("stalls").at(0)) == std::set<std::string>{"cause", "detail", "lasting_ms"});
     CHECK(keys(queue.at("depths").at(0)) == std::set<std::string>{"queue", "kind", "tier", "messages"});
 }
@@ -58,6 +65,12 @@ TEST_CASE("what is written is read back") {
     const model::QueueView& queue = status->queues.at(0);
     CHECK(queue.stalls.at(0).cause == model::Cause::consumer_away);
     CHECK(queue.stalls.at(0).lasting == 12s);
+    CHECK(status->at == full_status().at);
+    CHECK(queue.slots == 2);
+    CHECK(queue.credit == 0U);
+    CHECK(queue.held_back);
+    CHECK(queue.deliveries == full_status().queues[0].deliveries);
+    CHECK(queue.delivery_seconds == 1.25);
     CHECK(queue.waiting_quick == 3);
     CHECK(queue.being_copied == 1);
     CHECK(queue.concurrency == 16);
@@ -88,7 +101,7 @@ TEST_CASE("hostile text stays inside its string") {
     boost::json::error_code error;
     const auto value = boost::json::parse(json, error);
     REQUIRE(!error);
-    CHECK(value.as_object().size() == 10);
+    CHECK(value.as_object().size() == 11);
     CHECK(value.at("queues").as_array().size() == 1);
     const auto read = status_from_json(json);
     REQUIRE(read.has_value());

@@ -28,3 +28,17 @@ TEST_CASE("sizes are said in powers of 1024") {
                  Row{std::uint64_t{3} << 30U, "3 GiB"}, Row{std::uint64_t{5000} << 40U, "5000 TiB"});
     CHECK(bytes_text(size) == text);
 }
+
+TEST_CASE("an exact span loses nothing") {
+    CHECK(exact_span_text(0ms) == "0 ms");
+    CHECK(exact_span_text(813ms) == "813 ms");
+    CHECK(exact_span_text(1s) == "1 s");
+    CHECK(exact_span_text(4137ms) == "4.137 s");
+    CHECK(exact_span_text(90s) == "90 s");
+    CHECK(exact_span_text(5min) == "5 min");
+}
+
+TEST_CASE("a time is told to the second, in UTC") {
+    CHECK(time_text(model::WallTime{1'764'558'000'999ms}) == "2025-12-01 03:00:00Z");
+    CHECK(time_text(model::WallTime{0ms}) == "1970-01-01 00:00:00Z");
+}

@@ -1,0 +1,94 @@
+#include "engine/explain.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+using model::DecisionView;
+using model::InHandView;
+using model::Milliseconds;
+
+namespace {
+
+Milliseconds between(model::SteadyTime from, model::SteadyTime to) {
+    return std::max(std::chrono::duration_cast<Milliseconds>(to - from), Milliseconds{0});
+}
+
+InHandView::State state_of(Held::State state) {
+    switch (state) {
+        case Held::State::ready: return InHandView::State::ready;
+        case Held::State::waiting: return InHandView::State::waiting;
+        case Held::State::at_consumer: return InHandView::State::at_consumer;
+        case Held::State::copying: return InHandView::State::copying;
+    }
+    return InHandView::State::ready;
+}
+
+InHandView view_of(const State& state, const Held& held, const model::Clock& now) {
+    const auto& policy = state.queues[held.queue().value].policy;
+    InHandView view;
+    view.queue = policy.name;
+    view.state = state_of(held.state);
+    view.attempt = held.stay.ledger.attempts + 1;
+    view.max_attempts = core::max_attempts(policy);
+    view.lasting = between(held.since, now.steady);
+    const bool timed = held.state == Held::State::at_consumer || held.state == Held::State::waiting;
+    if (timed && held.until != model::SteadyTime::max()) view.left = between(now.steady, held.until);
+    if (held.state == Held::State::copying) view.place = state.copies.target(held.key);
+    return view;
+}
+
+DecisionView::Kind kind_of(const Decision& decision) {
+    switch (decision.kind) {
+        case core::Verdict::Kind::ack: return DecisionView::Kind::done;
+        case core::Verdict::Kind::again:
+        case core::Verdict::Kind::wait: return DecisionView::Kind::quick_retry;
+        case core::Verdict::Kind::tier:
+            return decision.tier == model::TierKind::delay ? DecisionView::Kind::retry : DecisionView::Kind::hold;
+        case core::Verdict::Kind::lane: return DecisionView::Kind::lane;
+        case core::Verdict::Kind::lot: return DecisionView::Kind::lot;
+    }
+    return DecisionView::Kind::done;
+}
+
+DecisionView view_of(const State& state, const Decision& decision) {
+    return {.at = decision.at,
+            .queue = state.queues[decision.queue.value].policy.name,
+            .kind = kind_of(decision),
+            .outcome = decision.outcome,
+            .reason = decision.reason,
+            .attempts = decision.attempts,
+            .wait = decision.wait,
+            .place = {decision.place},
+            .error = decision.error};
+}
+
+// Every lot that a message of any queue may end in.
+std::vector<model::QueueName> lots_of(const State& state) {
+    std::vector<model::QueueName> lots;
+    for (const auto& queue : state.queues) {
+        const auto& to = queue.policy.to;
+        for (const auto& lot : {to.exhausted, to.permanent, to.age, to.held, to.expired}) {
+            if (std::find(lots.begin(), lots.end(), lot) == lots.end()) lots.push_back(lot);
+        }
+    }
+    return lots;
+}
+
+}  // namespace
+
+model::WhyView explain(const State& state, std::string_view id, const model::Clock& now) {
+    model::WhyView view;
+    view.at = now.wall;
+    view.id = id;
+    for (const auto& [key, held] : state.hand.all()) {
+        if (held.record.id == id) view.in_hand.push_back(view_of(state, held, now));
+    }
+    for (const auto* decision : state.decisions.about(id)) view.decisions.push_back(view_of(state, *decision));
+    view.remembered = state.decisions.size();
+    view.oldest = state.decisions.oldest();
+    view.lots = lots_of(state);
+    return view;
+}
+
+}  // namespace retryd::engine

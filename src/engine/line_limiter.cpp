@@ -1,0 +1,49 @@
+#include "engine/line_limiter.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+void LineLimiter::count(std::uint64_t& counter, model::SteadyTime now) {
+    ++counter;
+    if (sum_due_ == model::SteadyTime::max()) sum_due_ = now + interval;
+}
+
+bool LineLimiter::admit(const std::string& key, model::SteadyTime now) {
+    const auto known = seen_.find(key);
+    if (known != seen_.end()) {
+        if (now - known->second.written >= interval) {
+            known->second.written = now;
+            return true;
+        }
+        count(known->second.counted, now);
+        return false;
+    }
+    if (seen_.size() == most_keys)
+        std::erase_if(seen_, [&](const auto& one) { return one.second.counted == 0 && now - one.second.written >= interval; });
+    if (seen_.size() == most_keys) {
+        count(beyond_, now);
+        return false;
+    }
+    seen_.emplace(key, Seen{now});
+    return true;
+}
+
+std::optional<LineLimiter::Sum> LineLimiter::take_sum(model::SteadyTime now) {
+    if (now < sum_due_) return std::nullopt;
+    sum_due_ = model::SteadyTime::max();
+    Sum sum;
+    sum.lines = std::exchange(beyond_, 0);
+    for (auto& [key, seen] : seen_) {
+        if (seen.counted == 0) continue;
+        sum.lines += seen.counted;
+        ++sum.keys;
+        sum.most.emplace_back(key, std::exchange(seen.counted, 0));
+    }
+    std::sort(sum.most.begin(), sum.most.end(),
+              [](const auto& a, const auto& b) { return std::pair(b.second, a.first) < std::pair(a.second, b.first); });
+    sum.most.resize(std::min(sum.most.size(), most_named));
+    return sum;
+}
+
+}  // namespace retryd::engine

@@ -1,0 +1,54 @@
+#pragma once
+// Keeps a storm out of the log: of equal lines one in each interval is written, the rest is counted and summed up in one.
+//
+//   if (limiter.admit("orders retry 3f2a", now)) write(line);
+//   …
+//   if (now >= limiter.next()) if (auto sum = limiter.take_sum(now)) write(*sum);
+//
+// What is equal is the caller's business. Bounded: beyond `most_keys` different lines in an interval all are counted.
+
+#include "model/time.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace retryd::engine {
+
+class LineLimiter {
+public:
+    static constexpr model::Milliseconds interval = std::chrono::seconds{10};
+    static constexpr std::size_t most_keys = 200;
+    static constexpr std::size_t most_named = 5;
+
+    // Whether such a line may be written now; else it is counted.
+    [[nodiscard]] bool admit(const std::string& key, model::SteadyTime now);
+
+    struct Sum {
+        std::uint64_t lines = 0;                                  // counted, not written
+        std::size_t keys = 0;                                     // different ones among them, up to most_keys
+        std::vector<std::pair<std::string, std::uint64_t>> most;  // the most frequent, by count
+    };
+    // When something counted is due to be summed up; SteadyTime::max() while nothing is.
+    [[nodiscard]] model::SteadyTime next() const { return sum_due_; }
+    // What was counted since the last sum; nothing before its time.
+    [[nodiscard]] std::optional<Sum> take_sum(model::SteadyTime now);
+
+private:
+    struct Seen {
+        model::SteadyTime written;
+        std::uint64_t counted = 0;
+    };
+    void count(std::uint64_t& counter, model::SteadyTime now);
+
+    std::unordered_map<std::string, Seen> seen_;
+    std::uint64_t beyond_ = 0;  // lines that found no place among the keys
+    model::SteadyTime sum_due_ = model::SteadyTime::max();
+};
+
+}  // namespace retryd::engine
