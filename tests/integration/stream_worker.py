@@ -42,7 +42,7 @@ def main(address, log):
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def handle(message):
-        name = message.body[:8].decode()
+        name = message.body[:9].decode().rstrip(".")
         os.write(file, f"{os.getpid()} {name} {message.attempt}\n".encode())
         act(message, fate_of(int(name)) if name.isdigit() else message.body.decode())
 
@@ -50,4 +50,5 @@ def main(address, log):
     retryd.run(address, handler=handle, concurrency=16)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,147 @@
+"""The client files, as a project would use them: four processes share a queue, one is killed, all are stopped."""
+
+import collections
+import signal
+import time
+import unittest
+
+from amqp_codec import encode_properties
+from retryd import eventually
+from stream_case import HERE, NODE, StreamCase
+from stream_worker import fate_of
+
+MESSAGES = 10_000
+PADDING = b"." * 1000
+QUORUM = [("x-queue-type", "S", b"\0\0\0\6quorum")]
+PLAIN = "retry: {quick: none, delays: [100ms, 200ms, 400ms]}"
+
+
+class Mixture(StreamCase):
+    def test_four_processes_share_ten_thousand_messages_exactly_and_fairly(self):
+        self.declare_work_queue(arguments=QUORUM)
+        daemon = self.serve_stream(PLAIN)
+        for _ in range(4):
+            self.worker()
+        self.wait_for_sessions(daemon, 4)
+        messages = [(encode_properties(delivery_mode=2, message_id=f"m-{n}"), b"%08d" % n + PADDING) for n in range(MESSAGES)]
+        self.wire.publish_all(self.queue, messages)
+        eventually(lambda: self.wire.depth(self.own("parked")) == 500, 200, "500 parked messages", every=0.3)
+        self.wait_for_nothing_left(lots=("parked", "dlq"))
+        self.assertEqual(self.stop_workers(), [0] * 4)
+        self.check(self.handed())
+        self.assertEqual(daemon.deliveries(self.queue), {"success": 9000, "permanent": 500, "transient": 6000})
+        self.check_lots()
+
+    def check(self, handed):
+        attempts = collections.defaultdict(list)
+        for _pid, name, attempt in handed:
+            attempts[int(name)].append(attempt)
+        expected = {"ok": [1], "twice": [1, 2, 3], "permanent": [1], "always": [1, 2, 3, 4]}
+        self.assertEqual({n: sorted(seen) for n, seen in attempts.items()}, {n: expected[fate_of(n)] for n in range(MESSAGES)})
+        shares = collections.Counter(pid for pid, _, _ in handed)
+        self.assertEqual(len(shares), 4)
+        self.assertLessEqual(max(shares.values()), 1.2 * min(shares.values()), shares)
+
+    def check_lots(self):
+        for lot, reason, attempts, error in (("parked", "exhausted", 4, "DbTimeout"), ("dlq", "permanent", 1, "Permanent")):
+            messages = self.wire.get_all(self.own(lot))
+            self.assertEqual(len({message.body for message in messages}), 500)
+            told = {tuple(m.headers[f"retryd-{name}"] for name in ("reason", "attempts", "error-type")) for m in messages}
+            self.assertEqual(told, {(reason, attempts, error)})
+
+
+class Clients:
+    """The same for each client file."""
+
+    command = ()
+
+    def setUp(self):
+        super().setUp()
+        self.declare_work_queue()
+
+    def start(self, keys=PLAIN, **more):
+        daemon = self.serve_stream(keys, **more)
+        self.worker(*self.command)
+        self.wait_for_sessions(daemon, 1)
+        return daemon
+
+    def test_exceptions_become_outcomes(self):
+        daemon = self.start("retry: {quick: none, delays: none}")
+        for word in ("success", "drop", "permanent", "always"):
+            self.send(word.encode())
+        self.send(b"throttled")
+        for lot, error, text in (("parked", "DbTimeout", "no answer"), ("dlq", "Permanent", "no such article")):
+            message = self.wait_for_lot(lot)
+            self.assertEqual((message.headers["retryd-error-type"], message.headers["retryd-error-message"]), (error, text))
+        self.wait_for_depth(self.own("hold.1800000ms"), 1)
+        held = self.wire.get(self.own("hold.1800000ms"))
+        self.assertEqual((held.headers["retryd-error-type"], held.headers["retryd-dependency"]), ("Throttled", "payments"))
+        self.assertEqual(daemon.deliveries(self.queue), {"success": 1, "drop": 1, "permanent": 1, "transient": 1, "throttled": 1})
+
+    def test_extend_from_a_handler_that_takes_long(self):
+        daemon = self.start(deliver="timeout: 1s")
+        self.send(b"extend", headers=[("seconds", "S", b"\0\0\0\x032.0")])
+        eventually(lambda: daemon.deliveries(self.queue), what="an answer")
+        self.assertEqual(daemon.deliveries(self.queue), {"success": 1})
+
+    def test_it_finishes_what_it_has_at_sigterm(self):
+        daemon = self.start()
+        self.send(b"sleep", headers=[("seconds", "S", b"\0\0\0\x031.5")])
+        self.wait_for_handed(1)
+        self.assertEqual(self.stop_workers(), [0])
+        self.wait_for_nothing_left()
+        self.assertEqual(daemon.deliveries(self.queue), {"success": 1})
+
+    def test_it_comes_back_when_retryd_does(self):
+        daemon = self.start()
+        self.send(b"success")
+        self.wait_for_handed(1)
+        self.wait_for_nothing_left()
+        self.assertEqual(daemon.stop(), 0)
+        daemon.start()
+        self.wait_for_sessions(daemon, 1)
+        self.send(b"success")
+        self.wait_for_handed(2)
+        self.wait_for_nothing_left()
+
+    def test_a_killed_process_among_others_harms_nobody(self):
+        daemon = self.start()
+        other = self.worker(*self.command)
+        self.wait_for_sessions(daemon, 2)
+        for n in range(40):  # the slow start is over after them
+            self.send(b"%08d" % (20 * n))
+        self.wait_for_handed(40)
+        self.wait_for_nothing_left()
+        for _ in range(16):
+            self.send(b"sleep", headers=[("seconds", "S", b"\0\0\0\x032.0")])
+        self.wait_for_handed(56)
+        other.send_signal(signal.SIGKILL)
+        self.wait_for_nothing_left(timeout=30)
+        deliveries = daemon.deliveries(self.queue)
+        self.assertEqual(deliveries["success"], 56)
+        self.assertIn(deliveries["lost"], range(6, 11))
+        self.assertEqual(set(deliveries), {"success", "lost"})
+        self.assertEqual({attempt for _, name, attempt in self.handed() if name == "sleep"}, {1})  # nobody is charged
+
+    def test_pings_are_answered_while_nothing_happens(self):
+        daemon = self.start()
+        before = daemon.log().count("consumer_away")
+        time.sleep(17)  # a ping is due after 5 s, the end of a session that does not answer it 10 s later
+        self.wait_for_sessions(daemon, 1)
+        self.send(b"success")
+        self.wait_for_handed(1)
+        self.assertEqual(daemon.log().count("consumer_away"), before)
+
+
+class PythonClient(Clients, StreamCase):
+    pass
+
+
+if NODE:
+
+    class NodeClient(Clients, StreamCase):
+        command = (NODE, str(HERE / "stream_worker.mjs"))
+
+
+if __name__ == "__main__":
+    unittest.main()
