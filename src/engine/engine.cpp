@@ -115,85 +115,68 @@ Engine::Engine(model::PolicyPtr policy, Ports ports, Options options)
 
 Engine::~Engine() = default;
 
+template <class Act>
+void Engine::Parts::at(const model::Clock& now, Act act) {
+    state->now = now;
+    act(*state);
+    turn(*state);
+}
+
 void Engine::start(const model::Clock& now) {
-    auto& state = parts_->state.emplace(parts_->policy, parts_->ports, parts_->options, now);
-    turn(state);
+    parts_->state.emplace(parts_->policy, parts_->ports, parts_->options, now);
+    parts_->at(now, [](State&) {});
 }
 
 void Engine::broker_events(std::vector<ports::BrokerEvent>& events, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    for (auto& event : events) handle(state, std::move(event));
-    events.clear();
-    turn(state);
+    parts_->at(now, [&](State& state) {
+        for (auto& event : events) handle(state, std::move(event));
+        events.clear();
+    });
 }
 
 void Engine::replied(model::DeliveryKey key, model::Reply&& reply, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    engine::replied(state, key, reply);
-    turn(state);
+    parts_->at(now, [&](State& state) { engine::replied(state, key, reply); });
 }
 
 void Engine::probed(model::QueueId queue, const std::string& trouble, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    engine::probed(state, state.queue(queue), trouble);
-    turn(state);
+    parts_->at(now, [&](State& state) { engine::probed(state, state.queue(queue), trouble); });
 }
 
 void Engine::not_ready(model::QueueId queue, const std::string& why, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    engine::not_ready(state, state.queue(queue), why);
-    turn(state);
+    parts_->at(now, [&](State& state) { engine::not_ready(state, state.queue(queue), why); });
 }
 
 void Engine::credit_changed(model::QueueId queue, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    state.touch(state.queue(queue));
-    turn(state);
+    parts_->at(now, [&](State& state) { state.touch(state.queue(queue)); });
 }
 
 void Engine::consumer_gone(model::QueueId queue, const std::string& why, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    engine::consumer_gone(state, state.queue(queue), why);
-    turn(state);
+    parts_->at(now, [&](State& state) { engine::consumer_gone(state, state.queue(queue), why); });
 }
 
 void Engine::extended(model::DeliveryKey key, model::Milliseconds more, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    extend(state, key, more);
-    turn(state);
+    parts_->at(now, [&](State& state) { extend(state, key, more); });
 }
 
 void Engine::timer_due(const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    state.due.clear();
-    state.agenda.take_due(now.steady, state.due);
-    for (const auto topic : state.due) {
-        if (topic < state.queues.size()) state.touch(state.queues[topic]);
-    }
-    turn(state);
+    parts_->at(now, [&](State& state) {
+        state.due.clear();
+        state.agenda.take_due(now.steady, state.due);
+        for (const auto topic : state.due) {
+            if (topic < state.queues.size()) state.touch(state.queues[topic]);
+        }
+    });
 }
 
 void Engine::drain(std::string_view who, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    begin_drain(state, who);
-    turn(state);
+    parts_->at(now, [&](State& state) { begin_drain(state, who); });
 }
 
 void Engine::stop(std::string_view who, const model::Clock& now) {
-    auto& state = *parts_->state;
-    state.now = now;
-    state.stopping = true;
-    begin_drain(state, who);
-    turn(state);
+    parts_->at(now, [&](State& state) {
+        state.stopping = true;
+        begin_drain(state, who);
+    });
 }
 
 bool Engine::stopped() const {

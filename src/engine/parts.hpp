@@ -13,6 +13,10 @@ struct Engine::Parts {
     Ports ports;
     Options options;
     std::optional<State> state;  // from start() on
+
+    // Lets `act` change the state at that time, and everything that it touches go on.
+    template <class Act>
+    void at(const model::Clock& now, Act act);
 };
 
 }  // namespace retryd::engine
