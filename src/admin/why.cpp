@@ -62,7 +62,7 @@ std::string deed(const DecisionView& decision) {
         case Kind::lot: break;
     }
     const std::string reason = decision.reason ? std::string(model::to_text(*decision.reason)) : "parked";
-    return "put into " + place + " as " + reason;
+    return "put into " + place + ", reason " + reason;
 }
 
 std::string sentence(const DecisionView& decision) {
@@ -115,11 +115,10 @@ std::vector<std::string> unknown(const model::WhyView& view) {
     out.push_back(
         "So it waits in its work queue or in a delay queue, or lies in a lot, or is done (what succeeds at the first attempt "
         "leaves no trace here). RabbitMQ can't be asked for one message.");
-    std::string look = "To look through the lots, with the broker's own tools:";
+    std::string look = "To look through a lot, with the broker's own tools: rabbitmqadmin get count=100 queue=LOT. The lots:";
     for (std::size_t i = 0; i < view.lots.size() && i < lots_told; ++i)
-        look += (i == 0 ? " rabbitmqadmin get count=100 queue=" : ", ") + clean(view.lots[i].value);
-    if (view.lots.size() > lots_told) look += " …";
-    out.push_back(look);
+        look += (i == 0 ? " " : ", ") + clean(view.lots[i].value);
+    out.push_back(look + (view.lots.size() > lots_told ? " and more." : "."));
     return out;
 }
 

@@ -26,7 +26,7 @@ struct CauseText {
 };
 // By the causes' names, in the order in which they stand in model::Cause; a test holds it complete.
 constexpr std::array texts{
-    CauseText{"consumer-away", "Nobody takes deliveries at",
+    CauseText{"consumer-away", "Nobody takes deliveries:",
               "Start the consumer. retryd knocks every 5 s at the latest and goes on by itself; no message is charged."},
     CauseText{
         "consumer-misconfigured", "The consumer answers like one that is misconfigured or misaddressed:",
@@ -70,11 +70,10 @@ std::string closed(std::string text) {
     return text + ".";
 }
 
-Hindrance hindrance(const QueueView& queue, const model::StallView& stall) {
+Hindrance hindrance(const model::StallView& stall) {
     const auto cause = model::to_text(stall.cause);
     const auto* const text = text_of(cause);
     std::string what = text == nullptr ? std::string(cause) + ":" : std::string(text->what);
-    if (stall.cause == model::Cause::consumer_away) what += " " + queue.consumer + ":";
     if (!stall.detail.empty()) what += " " + stall.detail;
     return {std::string(cause), true, stall.lasting, closed(clean(what)), std::string(healing(stall.cause))};
 }
@@ -92,7 +91,8 @@ std::uint64_t all_deliveries(const QueueView& queue) {
 std::string average(const QueueView& queue) {
     const auto count = all_deliveries(queue);
     if (count == 0) return "";
-    return exact_span_text(model::Milliseconds{std::llround(queue.delivery_seconds * 1000 / static_cast<double>(count))});
+    const model::Milliseconds mean{std::llround(queue.delivery_seconds * 1000 / static_cast<double>(count))};
+    return mean.count() == 0 ? "under 1 ms" : exact_span_text(mean);
 }
 
 // In hand and ready to be delivered.
@@ -143,7 +143,7 @@ std::string figures(const QueueView& queue) {
         text += ", " + std::to_string(depth(queue, "lane")) + " in the return lane";
         text += ", " + std::to_string(depth(queue, "delay") + depth(queue, "hold")) + " waiting for a later try";
         text += ", " + std::to_string(depth(queue, "parked")) + " parked";
-        text += " and " + std::to_string(depth(queue, "dlq")) + " dead letters";
+        text += " and " + number_of(depth(queue, "dlq"), "dead letter", "dead letters");
     }
     text += ". ";
     const auto count = all_deliveries(queue);
@@ -169,10 +169,11 @@ std::string_view healing(model::Cause cause) {
 }
 
 WhyNot why_not(const QueueView& queue, model::WallTime at) {
-    WhyNot answer{queue.name, at, {}, {}};
-    for (const auto& stall : queue.stalls) answer.hindrances.push_back(hindrance(queue, stall));
+    WhyNot answer{queue.name, at, {}, {}, {}};
+    for (const auto& stall : queue.stalls) answer.hindrances.push_back(hindrance(stall));
     if (queue.stalls.empty()) add_brakes(queue, answer.hindrances);
-    answer.summary = clean(queue.name.value) + verdict(queue, answer.hindrances) + " " + figures(queue);
+    answer.summary = clean(queue.name.value) + verdict(queue, answer.hindrances);
+    answer.figures = figures(queue);
     return answer;
 }
 
@@ -183,7 +184,7 @@ std::string to_text(const WhyNot& answer) {
         if (one.lasting) heading += ", since " + time_text(answer.at - *one.lasting) + " (" + span_text(*one.lasting) + ")";
         text += heading + "\n" + paragraph(one.what, 2, 2) + paragraph("What heals it: " + one.heals, 2, 2);
     }
-    return text;
+    return text + "\n" + paragraph(answer.figures, 0, 0);
 }
 
 std::string to_json(const WhyNot& answer) {
@@ -204,6 +205,7 @@ std::string to_json(const WhyNot& answer) {
                                         {"at_ms", answer.at.time_since_epoch().count()},
                                         {"flows", flows},
                                         {"summary", answer.summary},
+                                        {"figures", answer.figures},
                                         {"causes", std::move(causes)},
                                         {"text", to_text(answer)}});
 }

@@ -21,8 +21,9 @@ struct Hindrance {
 struct WhyNot {
     model::QueueName queue;
     model::WallTime at;
-    std::string summary;  // sentences
+    std::string summary;  // a sentence
     std::vector<Hindrance> hindrances;
+    std::string figures;  // sentences
 };
 
 [[nodiscard]] WhyNot why_not(const model::QueueView& queue, model::WallTime at);
@@ -31,7 +32,7 @@ struct WhyNot {
 [[nodiscard]] std::string_view healing(model::Cause cause);
 
 [[nodiscard]] std::string to_text(const WhyNot& answer);  // lines of at most 100 columns
-// {"queue", "at_ms", "flows", "summary", "causes": [{"cause", "stops", "since_ms", "lasting_ms", "what", "heals"}], "text"}
+// {"queue", "at_ms", "flows", "summary", "figures", "causes": [{"cause", "stops", "since_ms", "lasting_ms", "what", "heals"}], "text"}
 [[nodiscard]] std::string to_json(const WhyNot& answer);
 
 }  // namespace retryd::admin

@@ -98,7 +98,8 @@ bool Daemon::listen_for_consumers() {
 }
 
 bool Daemon::listen_on(const model::ListenAddress& address, admin::ListenerKind kind, model::LogLevel level) {
-    const auto listening = admin_.listen(address, kind);
+    const bool guarded = kind == admin::ListenerKind::admin && address.unix_path.empty();
+    const auto listening = admin_.listen(address, kind, guarded ? policy_->admin_token : std::string{});
     if (listening) {
         journal_.record({model::LogLevel::info, "listening", {{"address", to_text(*listening)}}});
     } else {

@@ -34,7 +34,9 @@ Problem unexpected(const admin::AdminAddress& address, const admin::Answer& answ
     std::string said = answer.body.substr(0, answer.body.find('\n'));
     if (answer.status == 401) said = address.token.empty() ? "it asks for a token" : "it does not know this token";
     const std::string hint = answer.status == 401 ? "name the file of the policy's admin.token_file with --token-file" : "";
-    return {ProblemCode::unavailable, admin::to_text(address), "answered " + std::to_string(answer.status) + ": " + said, hint};
+    const bool told = answer.status == 400 || answer.status == 401 || answer.status == 404;  // the sentence is enough
+    const std::string number = told ? "" : "it answered " + std::to_string(answer.status) + ": ";
+    return {ProblemCode::unavailable, admin::to_text(address), number + said, hint};
 }
 
 Result<admin::Answer> understood(const admin::AdminAddress& address, Result<admin::Answer> answer, unsigned wanted) {

@@ -18,7 +18,8 @@ Commands:
   status              what each queue does, what waits where, and what holds it up
   why-not QUEUE       why a queue does not flow, or flows slower than it could, and what would heal it
   why MESSAGE-ID      where a message is and why, as far as retryd knows
-  top                 outcomes a second and what waits where, each second, until Ctrl-C
+  top                 outcomes a second and what waits where, each second, until Ctrl-C; what lies on the
+                      broker is asked every 15 s
   drain [--wait 20s]  takes nothing new, lets deliveries finish, returns the rest; waits until that is done.
                       retryd then stays, idle, until SIGTERM: for a preStop hook
 

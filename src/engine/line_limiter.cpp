@@ -30,7 +30,11 @@ bool LineLimiter::admit(const std::string& key, model::SteadyTime now) {
 }
 
 std::optional<LineLimiter::Sum> LineLimiter::take_sum(model::SteadyTime now) {
-    if (now < sum_due_) return std::nullopt;
+    return now < sum_due_ ? std::nullopt : take_rest();
+}
+
+std::optional<LineLimiter::Sum> LineLimiter::take_rest() {
+    if (sum_due_ == model::SteadyTime::max()) return std::nullopt;
     sum_due_ = model::SteadyTime::max();
     Sum sum;
     sum.lines = std::exchange(beyond_, 0);

@@ -38,6 +38,8 @@ public:
     [[nodiscard]] model::SteadyTime next() const { return sum_due_; }
     // What was counted since the last sum; nothing before its time.
     [[nodiscard]] std::optional<Sum> take_sum(model::SteadyTime now);
+    // The same at the end, when nobody will ask again; nothing where nothing was counted.
+    [[nodiscard]] std::optional<Sum> take_rest();
 
 private:
     struct Seen {

@@ -37,6 +37,12 @@ void consume_link_down(State& state) {
     orphan(state, std::nullopt);
 }
 
+// A link that the drain has closed is no trouble.
+model::LogLevel level_of(const State& state, const ports::LinkDown& down) {
+    if (state.drain == State::Drain::closing) return model::LogLevel::info;
+    return down.refused ? model::LogLevel::error : model::LogLevel::warn;
+}
+
 }  // namespace
 
 void connect_where_due(State& state) {
@@ -71,7 +77,7 @@ void link_down(State& state, const ports::LinkDown& down) {
     auto& link = state.link(down.link);
     // A broker that stays away is told once for each new reason, not at every try.
     if (link.reconnect.is_up() || link.trouble != down.why) {
-        log(state, down.refused ? model::LogLevel::error : model::LogLevel::warn, "link_down",
+        log(state, level_of(state, down), "link_down",
             {{"link", name_of(down.link)},
              {"broker", model::to_text(state.policy->broker.addresses[link.address])},
              {"why", down.why}});

@@ -87,7 +87,8 @@ void tell(State& state, const Held& held, const Verdict& verdict, const core::Ju
 }
 
 void sum_up(State& state) {
-    const auto sum = state.limiter.take_sum(state.now.steady);
+    const bool ending = state.drain == State::Drain::drained || state.drain == State::Drain::stopped;
+    const auto sum = ending ? state.limiter.take_rest() : state.limiter.take_sum(state.now.steady);
     if (!sum) return;
     std::string most;
     for (const auto& [key, count] : sum->most) most += (most.empty() ? "" : ", ") + std::to_string(count) + " x " + key;

@@ -159,6 +159,7 @@ struct Policy {
     ByteCount memory{256 * 1024 * 1024};
     ByteCount max_body{64 * 1024 * 1024};
     std::optional<std::vector<ListenAddress>> admin;  // nothing: the default socket (app/ knows where)
+    std::string admin_token;  // that the admin addresses over TCP ask for, never printed; empty: there are none
     std::vector<ListenAddress> metrics;
     LogLevel log_level = LogLevel::info;
     LogFormat log_format = LogFormat::automatic;

@@ -64,7 +64,7 @@ dependencies: {}
 events: {}
 )";
 
-constexpr std::array process_later{"broker.tls", "broker.management", "admin.token_file", "dependencies", "events"};
+constexpr std::array process_later{"broker.tls", "broker.management", "dependencies", "events"};
 constexpr std::array queue_later{"deliver.rate",
                                  "deliver.ready",
                                  "deliver.slow_start",

@@ -4,6 +4,8 @@
 #include "policyfile/broker_uri.hpp"
 #include "policyfile/queue_names.hpp"
 
+#include <algorithm>
+
 namespace retryd::policyfile {
 
 using namespace std::chrono_literals;
@@ -77,7 +79,41 @@ void read_sizes(const Field& root, Values& values, model::Policy& policy) {
                  "the largest message must fit");
 }
 
-void read_admin(const Field& field, Values& values, std::optional<std::vector<ListenAddress>>& out) {
+constexpr std::size_t shortest_token = 16;
+
+bool is_token_letter(char c) {
+    return c > ' ' && c < 0x7F;
+}
+
+std::string read_token(const Field& field, Values& values) {
+    const std::optional<std::string> token = values.file(field);
+    if (!token) return {};
+    if (token->size() < shortest_token || !std::all_of(token->begin(), token->end(), is_token_letter)) {
+        values.fault(field, Values::shown(field) + " holds no token",
+                     "one line of at least 16 visible ASCII characters without a space, as `openssl rand -hex 32` makes it");
+        return {};
+    }
+    return *token;
+}
+
+// An admin address over TCP: `guarded` where the policy has a token for it.
+void read_admin_tcp(const Field& item, bool guarded, const std::string& text, Values& values, std::vector<ListenAddress>& out) {
+    const Result<ListenAddress> address = parse_tcp_listen(text);
+    if (!address) {
+        values.fault(item, Values::shown(item) + ": " + address.error().what,
+                     "unix:/run/retryd/admin.sock, or HOST:PORT with admin.token_file");
+        return;
+    }
+    if (!guarded)
+        values.fault(item, Values::shown(item) + ": over TCP a token is needed", "admin.token_file: the path of a file that holds it");
+    if (is_wildcard(*address))
+        values.faults().warn(item.get().place,
+                             item.path + ": " + Values::shown(item) + " listens on every interface, and the token is sent in clear",
+                             "127.0.0.1 where only this host asks");
+    out.push_back(*address);
+}
+
+void read_admin(const Field& field, bool guarded, Values& values, std::optional<std::vector<ListenAddress>>& out) {
     if (field.absent()) return;
     out.emplace();
     if (field.off()) return;
@@ -85,8 +121,7 @@ void read_admin(const Field& field, Values& values, std::optional<std::vector<Li
         const std::optional<std::string> text = values.text(item);
         if (!text) continue;
         if (!text->starts_with("unix:")) {
-            values.fault(item, Values::shown(item) + ": an admin address over TCP is not supported yet",
-                         "unix:/run/retryd/admin.sock", ProblemCode::not_supported);
+            read_admin_tcp(item, guarded, *text, values, *out);
             continue;
         }
         const Result<std::string> path = parse_socket_path(std::string_view(*text).substr(5));
@@ -122,7 +157,9 @@ std::string read_process(const Sections& sections, Values& values, model::Policy
     const Field root{sections.process, ""};
     read_broker(root.at("broker"), sections.start, values, policy.broker);
     read_sizes(root, values, policy);
-    read_admin(root.at("admin").at("listen"), values, policy.admin);
+    const Field token_file = root.at("admin").at("token_file");
+    policy.admin_token = read_token(token_file, values);
+    read_admin(root.at("admin").at("listen"), !token_file.absent(), values, policy.admin);
     read_metrics(root.at("metrics").at("listen"), values, policy.metrics);
     values.choose<LogLevel>(
         root.at("log").at("level"),

@@ -74,14 +74,17 @@ Result<std::string> Secrets::look_up(const std::string& form) const {
                      "set it, even if to nothing");
     }
     if (form.starts_with("file:/")) {
-        const std::string path = form.substr(5);
-        Result<std::string> bytes = environment_.file(path, longest_secret);
-        if (!bytes) return wrong(bytes.error().code, "names the file " + quoted(path) + ": " + bytes.error().what, "");
-        if (bytes->ends_with('\n')) bytes->pop_back();
-        if (bytes->ends_with('\r')) bytes->pop_back();
-        return bytes;
+        return file(form.substr(5));
     }
     return wrong(ProblemCode::bad_syntax, "has ${ with something unknown after it", rule);
+}
+
+Result<std::string> Secrets::file(const std::string& path) const {
+    Result<std::string> bytes = environment_.file(path, longest_secret);
+    if (!bytes) return wrong(bytes.error().code, "names the file " + quoted(path) + ": " + bytes.error().what, "");
+    if (bytes->ends_with('\n')) bytes->pop_back();
+    if (bytes->ends_with('\r')) bytes->pop_back();
+    return bytes;
 }
 
 std::string with_queue(std::string_view text, std::string_view queue) {

@@ -22,6 +22,9 @@ public:
     // Problems name the variable or the file, never a value. Each secret is looked up once in this object's life.
     [[nodiscard]] model::Result<std::string> expand(std::string_view text, std::string_view queue);
 
+    // What the file holds, without the newline at its end.
+    [[nodiscard]] model::Result<std::string> file(const std::string& path) const;
+
 private:
     [[nodiscard]] model::Result<std::string> secret(const std::string& form);
     [[nodiscard]] model::Result<std::string> look_up(const std::string& form) const;

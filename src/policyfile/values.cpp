@@ -70,6 +70,15 @@ std::optional<std::string> Values::text(const Field& field) {
     return std::nullopt;
 }
 
+std::optional<std::string> Values::file(const Field& field) {
+    const std::optional<std::string> path = text(field);
+    if (!path) return std::nullopt;
+    Result<std::string> content = secrets_.file(*path);
+    if (content) return *content;
+    fault(field, content.error().what, content.error().hint, content.error().code);
+    return std::nullopt;
+}
+
 std::optional<std::string> Values::number_text(const Field& field) {
     std::optional<std::string> written = text(field);
     if (!written || field.get().plain) return written;

@@ -45,6 +45,15 @@ TEST_CASE("what was left out is summed up once, ten seconds after the first of i
     CHECK_FALSE(limiter.take_sum(start + 1h));
 }
 
+TEST_CASE("at the end the rest is summed up before its time") {
+    LineLimiter limiter;
+    CHECK(limiter.admit("a", start));
+    CHECK_FALSE(limiter.take_rest());
+    CHECK_FALSE(limiter.admit("a", start));
+    CHECK(limiter.take_rest()->lines == 1);
+    CHECK_FALSE(limiter.take_rest());
+}
+
 TEST_CASE("a sum names the most frequent lines only") {
     LineLimiter limiter;
     for (char letter = 'a'; letter <= 'j'; ++letter) {

@@ -108,14 +108,32 @@ TEST_CASE("what is due later is refused where it stands, even with its built-in 
           std::vector<std::string>{"1:31: broker.auth: external is not supported yet; plain",
                                    "1:41: broker.tls is not supported yet; leave it out",
                                    "1:50: broker.management is not supported yet; leave it out"});
-    CHECK(faults_of("broker: amqps://u:secret@h\nadmin: {token_file: /t}\nevents: {}\ndependencies: {}\n" + queues) ==
+    CHECK(faults_of("broker: amqps://u:secret@h\nevents: {}\ndependencies: {}\n" + queues) ==
           std::vector<std::string>{"1:9: broker.uri: amqps:// is not supported yet; write amqp://",
-                                   "2:9: admin.token_file is not supported yet; leave it out",
-                                   "3:1: events is not supported yet; leave it out",
-                                   "4:1: dependencies is not supported yet; leave it out"});
-    CHECK(faults_of(broker + "admin: {listen: \"127.0.0.1:80\"}\n" + queues) ==
-          std::vector<std::string>{"2:17: admin.listen: \"127.0.0.1:80\": an admin address over TCP is not supported yet; "
-                                   "unix:/run/retryd/admin.sock"});
+                                   "2:1: events is not supported yet; leave it out",
+                                   "3:1: dependencies is not supported yet; leave it out"});
+}
+
+TEST_CASE("an admin address over TCP needs a token that is one") {
+    const std::string queues = "queues: {w: \"http://c\"}\n";
+    const auto faults = [&](const std::string& admin, const std::string& token = "") {
+        return faults_of(broker + "admin: " + admin + "\n" + queues, {{}, {{"/t", token}}});
+    };
+    using Lines = std::vector<std::string>;
+    CHECK(faults("{listen: \"127.0.0.1:80\"}") ==
+          Lines{"2:17: admin.listen: \"127.0.0.1:80\": over TCP a token is needed; admin.token_file: the path of a file that holds it"});
+    CHECK(faults("{listen: \"127.0.0.1\", token_file: /t}", "0123456789abcdef").size() == 1);
+    CHECK(faults("{listen: \"127.0.0.1:80\", token_file: /nowhere}") ==
+          Lines{"2:45: admin.token_file: names the file \"/nowhere\": No such file or directory"});
+    for (const std::string token : {"", "0123456789abcde", "0123456789 abcdef", "0123456789\nabcdef", "0123456789abcd\xc3\xbc"}) {
+        CAPTURE(token);
+        const auto told = faults("{listen: \"127.0.0.1:80\", token_file: /t}", token);
+        REQUIRE(told.size() == 1);
+        CHECK(told[0].starts_with("2:45: admin.token_file: \"/t\" holds no token; "));
+        CHECK((token.empty() || told[0].find(token) == std::string::npos));
+    }
+    CHECK(faults("{listen: \"127.0.0.1:80\", token_file: /t}", "0123456789abcdef\n").empty());
+    CHECK(faults("{listen: \"unix:/a.sock\"}").empty());
 }
 
 TEST_CASE("values that make no sense are told with what would") {

@@ -145,6 +145,14 @@ TEST_CASE("the other keys reach the policy") {
     CHECK(policy.admin->at(0).unix_path == "/a.sock");
     CHECK(policy.metrics.at(0).tcp_port == 9090);
     CHECK(load(broker + "metrics: {listen: \"0.0.0.0:9090\"}\n" + queues).warnings.size() == 1);
+    const Surroundings token{{}, {{"/t", "0123456789abcdef\n"}}};
+    const auto guarded = load(broker + "admin: {listen: [\"unix:/a.sock\", \"[::1]:9465\"], token_file: /t}\n" + queues, token);
+    REQUIRE(guarded.policy);
+    CHECK(guarded.policy->admin_token == "0123456789abcdef");
+    CHECK(guarded.policy->admin->at(1).tcp_port == 9465);
+    CHECK(guarded.warnings.empty());
+    const auto wide = load(broker + "admin: {listen: \"0.0.0.0:9465\", token_file: /t}\n" + queues, token);
+    CHECK(wide.warnings.size() == 1);
 }
 
 TEST_CASE("a stream stands instead of http, with who may come to it") {
