@@ -105,11 +105,13 @@ void read_admin_tcp(const Field& item, bool guarded, const std::string& text, Va
         return;
     }
     if (!guarded)
-        values.fault(item, Values::shown(item) + ": over TCP a token is needed", "admin.token_file: the path of a file that holds it");
+        values.fault(item, Values::shown(item) + ": over TCP a token is needed",
+                     "admin.token_file: the path of a file that holds it");
     if (is_wildcard(*address))
-        values.faults().warn(item.get().place,
-                             item.path + ": " + Values::shown(item) + " listens on every interface, and the token is sent in clear",
-                             "127.0.0.1 where only this host asks");
+        values.faults().warn(
+            item.get().place,
+            item.path + ": " + Values::shown(item) + " listens on every interface, and the token is sent in clear",
+            "127.0.0.1 where only this host asks");
     out.push_back(*address);
 }
 

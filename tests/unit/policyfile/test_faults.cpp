@@ -120,12 +120,13 @@ TEST_CASE("an admin address over TCP needs a token that is one") {
         return faults_of(broker + "admin: " + admin + "\n" + queues, {{}, {{"/t", token}}});
     };
     using Lines = std::vector<std::string>;
-    CHECK(faults("{listen: \"127.0.0.1:80\"}") ==
-          Lines{"2:17: admin.listen: \"127.0.0.1:80\": over TCP a token is needed; admin.token_file: the path of a file that holds it"});
+    CHECK(faults("{listen: \"127.0.0.1:80\"}") == Lines{"2:17: admin.listen: \"127.0.0.1:80\": over TCP a token is needed; "
+                                                        "admin.token_file: the path of a file that holds it"});
     CHECK(faults("{listen: \"127.0.0.1\", token_file: /t}", "0123456789abcdef").size() == 1);
     CHECK(faults("{listen: \"127.0.0.1:80\", token_file: /nowhere}") ==
           Lines{"2:45: admin.token_file: names the file \"/nowhere\": No such file or directory"});
-    for (const std::string token : {"", "0123456789abcde", "0123456789 abcdef", "0123456789\nabcdef", "0123456789abcd\xc3\xbc"}) {
+    for (const std::string token :
+         {"", "0123456789abcde", "0123456789 abcdef", "0123456789\nabcdef", "0123456789abcd\xc3\xbc"}) {
         CAPTURE(token);
         const auto told = faults("{listen: \"127.0.0.1:80\", token_file: /t}", token);
         REQUIRE(told.size() == 1);
