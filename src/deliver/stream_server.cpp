@@ -180,7 +180,7 @@ StreamServer::ConnectionPtr StreamServer::next_taker() {
     for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
         const auto& session = (*it)->session();
         if (session.credit() == 0) continue;
-        if (best == sessions_.end() || session.in_flight() < (*best)->session().in_flight()) best = it;
+        if (best == sessions_.end() || session.busy() < (*best)->session().busy()) best = it;
     }
     if (best == sessions_.end()) return nullptr;
     std::rotate(best, best + 1, sessions_.end());

@@ -32,7 +32,10 @@ Heard StreamSession::take(ReplyOp& op) {
     if (!was_given(op.id)) return unknown_id("reply", op.id);
     add_credit(op.credit);
     const auto answered = unanswered_.extract(op.id);
-    if (answered.empty()) return AnsweredLate{};
+    if (answered.empty()) {
+        if (overdue_ > 0) --overdue_;
+        return AnsweredLate{};
+    }
     return Answered{answered.mapped(), std::move(op.reply)};
 }
 
@@ -83,6 +86,10 @@ std::uint64_t StreamSession::give(model::DeliveryKey key, model::SteadyTime now)
     quiet_since_ = now;
     unanswered_.emplace(++last_id_, key);
     return last_id_;
+}
+
+void StreamSession::abandon(std::uint64_t id) {
+    overdue_ += unanswered_.erase(id);
 }
 
 std::vector<model::DeliveryKey> StreamSession::unanswered() const {

@@ -55,11 +55,12 @@ public:
     // Takes one credit; the id under which the message goes out. There must be credit().
     std::uint64_t give(model::DeliveryKey key, model::SteadyTime now);
     // Nobody waits for the answer any more.
-    void abandon(std::uint64_t id) { unanswered_.erase(id); }
+    void abandon(std::uint64_t id);
 
     [[nodiscard]] bool is_present() const { return state_ == State::present; }  // has said hello and has not left
     [[nodiscard]] std::uint32_t credit() const { return is_present() ? credit_ : 0; }
-    [[nodiscard]] std::size_t in_flight() const { return unanswered_.size(); }
+    // The answers that it owes, those that have timed out among them: it may be at work on them still.
+    [[nodiscard]] std::size_t busy() const { return unanswered_.size() + overdue_; }
     [[nodiscard]] std::vector<model::DeliveryKey> unanswered() const;  // in the order in which they were given
 
 private:
@@ -79,6 +80,7 @@ private:
     std::uint32_t credit_ = 0;
     std::uint64_t last_id_ = 0;
     std::map<std::uint64_t, model::DeliveryKey> unanswered_;
+    std::size_t overdue_ = 0;
     model::SteadyTime quiet_since_;
     bool awaits_pong_ = false;
     model::SteadyTime pinged_;

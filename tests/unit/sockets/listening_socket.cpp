@@ -44,6 +44,35 @@ TEST_CASE("a socket file has mode 0660 whatever the umask, which stays as it was
     ::close(opened->descriptor);
 }
 
+TEST_CASE("a socket file has the mode, owner and group that are asked for, or is not there") {
+    const TempFolder folder;
+    const std::string path = folder.path + "/orders.sock";
+    model::SocketAccess access;
+    access.mode = 0606;
+    access.owner = std::to_string(::geteuid());
+    access.group = std::to_string(::getegid());
+    SECTION("known ones") {
+        const auto opened = open_listening_socket({path, "", 0}, access);
+        REQUIRE(opened.has_value());
+        CHECK(mode_of(path) == 0606);
+        ::close(opened->descriptor);
+    }
+    SECTION("an owner that the system does not know") {
+        access.owner = "nobody-of-this-name";
+        const auto refused = open_listening_socket({path, "", 0}, access);
+        REQUIRE(!refused);
+        CHECK(refused.error().what == "there is no user \"nobody-of-this-name\"");
+        CHECK(!fs::exists(path));
+    }
+    SECTION("a group that the system does not know") {
+        access.group = "nobody-of-this-name";
+        const auto refused = open_listening_socket({path, "", 0}, access);
+        REQUIRE(!refused);
+        CHECK(refused.error().what == "there is no group \"nobody-of-this-name\"");
+        CHECK(!fs::exists(path));
+    }
+}
+
 TEST_CASE("a stale socket is replaced") {
     const TempFolder folder;
     const std::string path = folder.path + "/admin.sock";
