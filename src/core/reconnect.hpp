@@ -12,7 +12,7 @@ namespace retryd::core {
 
 class Reconnect {
 public:
-    Reconnect(std::size_t addresses, model::SteadyTime now) : addresses_(addresses), next_(now) {}
+    Reconnect(std::size_t addresses, model::SteadyTime now) : addresses_(addresses), since_(now), next_(now) {}
 
     // Facts.
     void up(model::SteadyTime now);
@@ -31,7 +31,7 @@ private:
     std::size_t addresses_;
     std::size_t address_ = 0;
     std::uint32_t failures_ = 0;
-    model::SteadyTime since_{};
+    model::SteadyTime since_;
     model::SteadyTime next_;
 };
 

@@ -75,3 +75,11 @@ TEST_CASE("addresses are tried in turn, and one that worked is tried first again
     link.down(false, start, latest);
     CHECK(link.address() == 1);
 }
+
+TEST_CASE("a link that has never been up is down since the start") {
+    Reconnect link(1, start);
+    CHECK(link.since() == start);
+    (void)link.timer_due(start);
+    link.down(false, start + 1s, latest);
+    CHECK(link.since() == start);
+}
