@@ -87,7 +87,10 @@ private:
         }
         const std::string& word = rest.front();
         rest = rest.subspan(1);
-        return take_word(word);
+        if (word != "--") return take_word(word);
+        words_.insert(words_.end(), rest.begin(), rest.end());  // a message's id may look like an option
+        rest = {};
+        return std::nullopt;
     }
 
     std::optional<model::Problem> keep(std::string_view name, const std::string& value) {
