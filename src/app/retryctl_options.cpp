@@ -18,21 +18,23 @@ Commands:
   status              what each queue does, what waits where, and what holds it up
   why-not QUEUE       why a queue does not flow, or flows slower than it could, and what would heal it
   why MESSAGE-ID      where a message is and why, as far as retryd knows
-  top                 outcomes a second and what waits where, each second, until Ctrl-C; what lies on the
-                      broker is asked every 15 s
-  drain [--wait 20s]  takes nothing new, lets deliveries finish, returns the rest; waits until that is done.
-                      retryd then stays, idle, until SIGTERM: for a preStop hook
+  top                 outcomes a second and what waits where, until Ctrl-C; refreshed each second, but
+                      what lies on the broker is asked every 15 s
+  drain [--wait 20s]  take nothing new, let deliveries finish, return the rest, and wait until that is
+                      done. retryd then stays, idle, until SIGTERM: for a preStop hook
 
 Options, before or after the command:
-  --admin ADDR        where retryd listens for its operator: unix:PATH, a path, or http://HOST:PORT. Without it the
-                      first of these that exists: $RUNTIME_DIRECTORY/admin.sock, /run/retryd/admin.sock,
-                      $XDG_RUNTIME_DIR/retryd/admin.sock
-  --token-file FILE   holds the token for http://HOST:PORT; else $RETRYD_TOKEN_FILE names it
+  --admin ADDR        where retryd listens for its operator: unix:PATH, a path, or http://HOST:PORT.
+                      Without it the first of these that exists: $RUNTIME_DIRECTORY/admin.sock,
+                      /run/retryd/admin.sock, $XDG_RUNTIME_DIR/retryd/admin.sock
+  --token-file FILE   holds the token for http://HOST:PORT; else $RETRYD_TOKEN_FILE names the file
   --json              the answer as JSON
   --help              this text
   --version           the version of retryctl
+  --                  what follows is no option: for ids that begin with a dash
 
-Exit codes: 0 answered, 1 retryd cannot be reached or it did not come true in time, 2 wrong usage
+Exit codes: 0 answered, 1 retryd cannot be reached, does not know it, or is not drained in time,
+            2 wrong usage
 )";
 
 namespace {
