@@ -16,11 +16,11 @@ const std::string_view retryctl_usage = R"(usage: retryctl [--admin ADDR] [--jso
 
 Commands:
   status              what each queue does, what waits where, and what holds it up
-  why-not QUEUE       why a queue does not flow, or flows slower than it could, and what would heal it
+  why-not QUEUE       why a queue does not flow, or flows slower than it could, and what heals it
   why MESSAGE-ID      where a message is and why, as far as retryd knows
-  top                 outcomes a second and what waits where, until Ctrl-C; refreshed each second, but
+  top                 outcomes a second and what waits where, until Ctrl-C; each second, but
                       what lies on the broker is asked every 15 s
-  drain [--wait 20s]  take nothing new, let deliveries finish, return the rest, and wait until that is
+  drain [--wait 20s]  take nothing new, let deliveries finish, return the rest; wait until that is
                       done. retryd then stays, idle, until SIGTERM: for a preStop hook
 
 Options, before or after the command:
