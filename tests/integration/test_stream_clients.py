@@ -92,6 +92,37 @@ class Clients:
         self.wait_for_nothing_left()
         self.assertEqual(daemon.deliveries(self.queue), {"success": 1})
 
+    def test_both_are_told_to_stop_at_once_and_nothing_is_lost_or_charged(self):
+        daemon = self.start()
+        for n in range(15):  # the slow start is over after them
+            self.send(b"%08d" % (20 * n))
+        self.wait_for_nothing_left()
+        for _ in range(5):
+            self.send(b"sleep", headers=[("seconds", "S", b"\0\0\0\x031.5")])
+        self.wait_for_handed(20)
+        daemon.process.terminate()
+        self.assertEqual(self.stop_workers(), [0])
+        self.assertEqual(daemon.process.wait(10), 0)
+        self.assertEqual([self.wire.depth(name) for name in (self.queue, self.own("lane"), self.own("parked"))], [0, 0, 0])
+
+    def test_a_process_that_dies_at_the_end_costs_no_attempt(self):
+        daemon = self.start()
+        for n in range(15):  # the slow start is over after them
+            self.send(b"%08d" % (20 * n))
+        self.wait_for_nothing_left()
+        for _ in range(5):
+            self.send(b"sleep", headers=[("seconds", "S", b"\0\0\0\x031.5")])
+        self.wait_for_handed(20)
+        daemon.process.terminate()
+        eventually(lambda: "draining" in daemon.log(), what="the drain")
+        self.workers[0].kill()
+        self.assertEqual(daemon.process.wait(10), 0)
+        daemon.start()
+        self.worker(*self.command)
+        self.wait_for_handed(25, timeout=30)
+        self.wait_for_nothing_left()
+        self.assertEqual([attempt for _, name, attempt in self.handed() if name == "sleep"], [1] * 10)
+
     def test_it_comes_back_when_retryd_does(self):
         daemon = self.start()
         self.send(b"success")
