@@ -98,11 +98,11 @@ std::string top_lines(const model::StatusView& before, const model::StatusView& 
     std::string text;
     for (const auto& queue : now.queues) {
         const Rates rates = interval.of(queue);
-        text += time_text(now.at) + " " + queue.name.value + " " + queue.state + ": " + rates.done + "/s done, " +
-                rates.failed + "/s failed, " + rates.held + "/s held, " + slots(queue) + " in flight, " +
-                depth(queue, {"work"}) + " in work, " + depth(queue, {"lane"}) + " in lane, " +
-                depth(queue, {"delay", "hold"}) + " waiting, " + depth(queue, {"parked"}) + " parked, " +
-                depth(queue, {"dlq"}) + " dead\n";
+        text += time_text(now.at) + " " + queue.name.value + " " + queue.state + " done/s=" + rates.done +
+                " fail/s=" + rates.failed + " held/s=" + rates.held + " flight=" + slots(queue) +
+                " work=" + depth(queue, {"work"}) + " lane=" + depth(queue, {"lane"}) +
+                " wait=" + depth(queue, {"delay", "hold"}) + " parked=" + depth(queue, {"parked"}) +
+                " dlq=" + depth(queue, {"dlq"}) + "\n";
     }
     return text;
 }

@@ -150,7 +150,7 @@ std::string figures(const QueueView& queue) {
     if (count == 0) return text + "Nothing has been delivered yet.";
     const auto good = sum(queue, {Outcome::success, Outcome::drop});
     return text + number_of(count, "delivery", "deliveries") + " since the start, " + std::to_string(good * 100 / count) +
-           " % of them done at once, " + average(queue) + " each on average.";
+           " % of them succeeded, " + average(queue) + " each on average.";
 }
 
 std::string verdict(const QueueView& queue, const std::vector<Hindrance>& hindrances) {

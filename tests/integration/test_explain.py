@@ -126,7 +126,7 @@ class Top(Explain):
         self.wait_for_requests(app, 50)
         lines = [process.stdout.readline() for _ in range(2)]
         for line in lines:
-            self.assertRegex(line, rf"Z {re.escape(self.queue)} \S+: \d+/s done, 0/s failed, 0/s held, \d+/4 in flight, ")
+            self.assertRegex(line, rf"Z {re.escape(self.queue)} \S+ done/s=\d+ fail/s=0 held/s=0 flight=\d+/4 work=")
         daemon.stop()
         _, complaint = process.communicate(timeout=20)
         self.assertEqual(process.returncode, 1)

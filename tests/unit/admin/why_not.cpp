@@ -69,9 +69,9 @@ TEST_CASE("a queue that flows says so with figures") {
     CHECK(answer.figures ==
           "3 of 16 slots in use, 0 messages ready in hand, 7 in the work queue, 1 in the return lane, 22 waiting for a later "
           "try, "
-          "0 parked and 0 dead letters. 100 deliveries since the start, 90 % of them done at once, 125 ms each on average.");
+          "0 parked and 0 dead letters. 100 deliveries since the start, 90 % of them succeeded, 125 ms each on average.");
     queue.delivery_seconds = 0.001;
-    CHECK(why_not(queue, at).figures.ends_with("done at once, under 1 ms each on average."));
+    CHECK(why_not(queue, at).figures.ends_with("succeeded, under 1 ms each on average."));
     queue.in_hand = queue.in_flight = 0;
     CHECK(why_not(queue, at).summary.starts_with("orders flows; nothing is there to be delivered."));
 }
