@@ -38,8 +38,8 @@ void ConsumerWatch::probe_succeeded(model::SteadyTime now) {
     if (state_ == State::present) gate_row_ = 0;
     const bool was_out = state_ == State::away || state_ == State::not_ready;
     if (!was_out || (gate_ && ++gate_row_ < gate_->up_after)) return;
-    const bool was_there_before = failures_ > 0 && !gate_;
-    enter(was_there_before ? State::trying : State::present, now);
+    const bool must_prove_itself = failures_ > 0 && !gate_ && !dials_in_;
+    enter(must_prove_itself ? State::trying : State::present, now);
 }
 
 void ConsumerWatch::probe_refused(model::SteadyTime now) {

@@ -24,7 +24,7 @@ public:
     enum class State : std::uint8_t { away, not_ready, present, misconfigured, trying };
 
     ConsumerWatch(const model::DeliverPolicy& policy, model::SteadyTime now)
-        : gate_(policy.ready), slow_start_(policy.slow_start), since_(now), next_(now) {}
+        : gate_(policy.ready), slow_start_(policy.slow_start), dials_in_(policy.stream.has_value()), since_(now), next_(now) {}
 
     // Facts.
     void answered(bool success, model::SteadyTime now);  // any reply but endpoint
@@ -58,6 +58,7 @@ private:
 
     std::optional<model::ReadyPolicy> gate_;
     std::optional<model::Milliseconds> slow_start_;
+    bool dials_in_;  // a stream: whoever comes has said hello, which is proof enough
     State state_ = State::away;
     model::SteadyTime since_;
     model::SteadyTime next_;

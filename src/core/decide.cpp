@@ -120,7 +120,10 @@ Verdict decide(const QueuePolicy& policy, const Stay& stay, const Judgement& jud
         case Outcome::endpoint:
         case Outcome::unavailable: return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
         case Outcome::throttled: return throttled(policy, stay, judgement, now, random);
-        case Outcome::lost: return alone ? failed(policy, stay, judgement, now, random) : lost_together(policy, stay, now);
+        case Outcome::lost:
+            // While everything stops, the consumer may stop too: that says nothing about the message.
+            if (stay.draining) return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
+            return alone ? failed(policy, stay, judgement, now, random) : lost_together(policy, stay, now);
         case Outcome::transient:
         case Outcome::permanent:
         case Outcome::timeout: return failed(policy, stay, judgement, now, random);

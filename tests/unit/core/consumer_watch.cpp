@@ -182,3 +182,13 @@ TEST_CASE("one that has been away must answer a message before it is given more,
     CHECK(watch.state() == State::present);
     CHECK(watch.since() == later);
 }
+
+TEST_CASE("a consumer that dials in has proved itself by its hello") {
+    auto policy = at_once;
+    policy.stream = retryd::model::StreamTarget{};
+    ConsumerWatch watch(policy, start);
+    REQUIRE(watch.timer_due(start));
+    watch.probe_failed(start, latest);
+    watch.probe_succeeded(start);
+    CHECK(watch.state() == State::present);
+}

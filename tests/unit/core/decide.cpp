@@ -204,6 +204,14 @@ TEST_CASE("a loss among others charges nobody, a loss alone is the message's own
     CHECK(own.ledger.lost == 0);
 }
 
+TEST_CASE("a loss while everything stops is handed back uncounted") {
+    auto stay = from(Side::work);
+    stay.draining = true;
+    const auto verdict = decide(policy_with({10ms}, {1s}), stay, judgement(Outcome::lost), true);
+    CHECK(verdict.kind == Verdict::Kind::again);
+    CHECK(verdict.ledger == model::Ledger{});
+}
+
 TEST_CASE("losses among others can't go round at speed") {
     const auto policy = policy_with({}, {1s});
     model::Ledger ledger;
