@@ -20,7 +20,10 @@ constexpr std::size_t flush_share = 4;
 }  // namespace
 
 ConsumeSession::ConsumeSession(Connection& connection, Events& events, std::uint32_t& names_given)
-    : connection_(connection), events_(events), names_given_(names_given), scratch_(connection, scratch_number, events) {}
+    : connection_(connection),
+      events_(events),
+      names_given_(names_given),
+      scratch_(connection, scratch_number, ports::Link::consume, events) {}
 
 void ConsumeSession::perform(Commands& commands, std::uint32_t) {
     for (auto& command : commands) std::visit([this](auto& one) { perform(one); }, command);

@@ -12,6 +12,7 @@ namespace retryd::amqp {
 namespace {
 
 constexpr ChannelNumber publish_number = 1;
+constexpr ChannelNumber scratch_number = 2;
 constexpr std::string_view id_header = "retryd-id";
 constexpr std::size_t pool_page = 4096;
 
@@ -33,7 +34,8 @@ std::string id_of(std::string_view property_bytes) {
 
 }  // namespace
 
-PublishSession::PublishSession(Connection& connection, Events& events) : connection_(connection), events_(events) {
+PublishSession::PublishSession(Connection& connection, Events& events)
+    : connection_(connection), events_(events), scratch_(connection, scratch_number, ports::Link::publish, events) {
     init_amqp_pool(&pool_, pool_page);
 }
 
@@ -47,9 +49,10 @@ void PublishSession::start() {
 }
 
 void PublishSession::perform(Commands& commands, std::uint32_t closes_seen) {
-    if (closes_seen != closes_) return;  // their sender will learn that the channel was closed and that they are void
     for (auto& command : commands) {
-        if (auto* copy = std::get_if<ports::PublishCopy>(&command)) waiting_.push_back(std::move(*copy));
+        // Of copies the sender will learn that the channel was closed and that they are void.
+        if (closes_seen != closes_ && std::holds_alternative<ports::PublishCopy>(command)) continue;
+        std::visit([this](auto& one) { perform(one); }, command);
     }
 }
 
@@ -107,6 +110,7 @@ void PublishSession::take(Return& returned) {
 }
 
 void PublishSession::take(ChannelClose& close) {
+    if (close.channel == scratch_number) return scratch_.take(close);
     accept_channel_close(connection_, publish_number);
     window_.reset();
     waiting_.clear();

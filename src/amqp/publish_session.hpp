@@ -6,11 +6,13 @@
 
 #include "amqp/confirms.hpp"
 #include "amqp/connection.hpp"
+#include "amqp/scratch_channel.hpp"
 #include "amqp/session.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 
 namespace retryd::amqp {
 
@@ -30,8 +32,15 @@ private:
     void publish(ports::PublishCopy& copy);
     void refuse(const ports::PublishCopy& copy, std::uint16_t code, const char* why);
 
+    void perform(ports::PublishCopy& copy) { waiting_.push_back(std::move(copy)); }
+    void perform(ports::LookUp& question) { scratch_.ask(std::move(question)); }
+    void perform(ports::Declare& question) { scratch_.ask(std::move(question)); }
+    template <class Other>
+    void perform(Other&) {}
+
     void take(Confirm& confirm);
     void take(Return& returned);
+    void take(DeclareOk& answer) { scratch_.take(answer); }
     void take(ChannelClose& close);
     void take(ConnectionBlocked& blocked);
     void take(ConnectionUnblocked& unblocked);
@@ -40,6 +49,7 @@ private:
 
     Connection& connection_;
     Events& events_;
+    ScratchChannel scratch_;
     ConfirmWindow window_;
     std::deque<ports::PublishCopy> waiting_;  // for their turn, or for the end of the alarm
     amqp_pool_t pool_{};                      // for the decoded properties of one copy

@@ -22,18 +22,18 @@ void send(Connection& connection, ChannelNumber channel, const ports::Declare& q
     declare(connection, channel, question.spec);
 }
 
-ports::BrokerEvent yes(const ports::LookUp& question, const DeclareOk& answer) {
-    return ports::LookedUp{question.queue, true, answer.messages, answer.consumers, 0, {}};
+ports::BrokerEvent yes(const ports::LookUp& question, const DeclareOk& answer, ports::Link link) {
+    return ports::LookedUp{question.queue, true, answer.messages, answer.consumers, 0, {}, link};
 }
-ports::BrokerEvent yes(const ports::Declare& question, const DeclareOk&) {
-    return ports::Declared{question.spec.name, true, 0, {}};
+ports::BrokerEvent yes(const ports::Declare& question, const DeclareOk&, ports::Link link) {
+    return ports::Declared{question.spec.name, true, 0, {}, link};
 }
 
-ports::BrokerEvent no(const ports::LookUp& question, std::uint16_t code, const std::string& why) {
-    return ports::LookedUp{question.queue, false, 0, 0, code, why};
+ports::BrokerEvent no(const ports::LookUp& question, std::uint16_t code, const std::string& why, ports::Link link) {
+    return ports::LookedUp{question.queue, false, 0, 0, code, why, link};
 }
-ports::BrokerEvent no(const ports::Declare& question, std::uint16_t code, const std::string& why) {
-    return ports::Declared{question.spec.name, false, code, why};
+ports::BrokerEvent no(const ports::Declare& question, std::uint16_t code, const std::string& why, ports::Link link) {
+    return ports::Declared{question.spec.name, false, code, why, link};
 }
 
 }  // namespace
@@ -58,13 +58,13 @@ void ScratchChannel::next() {
 }
 
 void ScratchChannel::refuse_first(std::uint16_t code, const std::string& why) {
-    events_.push_back(std::visit([&](const auto& question) { return no(question, code, why); }, questions_.front()));
+    events_.push_back(std::visit([&](const auto& question) { return no(question, code, why, link_); }, questions_.front()));
     next();
 }
 
 void ScratchChannel::take(const DeclareOk& answer) {
     if (questions_.empty()) return;
-    events_.push_back(std::visit([&](const auto& question) { return yes(question, answer); }, questions_.front()));
+    events_.push_back(std::visit([&](const auto& question) { return yes(question, answer, link_); }, questions_.front()));
     next();
 }
 

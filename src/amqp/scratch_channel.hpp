@@ -14,8 +14,8 @@ namespace retryd::amqp {
 
 class ScratchChannel {
 public:
-    ScratchChannel(Connection& connection, ChannelNumber number, Events& events)
-        : connection_(connection), number_(number), events_(events) {}
+    ScratchChannel(Connection& connection, ChannelNumber number, ports::Link link, Events& events)
+        : connection_(connection), number_(number), link_(link), events_(events) {}
 
     void ask(ports::LookUp&& question) { enqueue(std::move(question)); }
     void ask(ports::Declare&& question) { enqueue(std::move(question)); }
@@ -31,6 +31,7 @@ private:
 
     Connection& connection_;
     ChannelNumber number_;
+    ports::Link link_;  // named in the answers
     Events& events_;
     std::deque<Question> questions_;  // the first one is with the broker
     bool open_ = false;

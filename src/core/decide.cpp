@@ -28,24 +28,33 @@ bool past_expiry(const Ledger& ledger, WallTime then) {
     return ledger.expires && then >= *ledger.expires;
 }
 
-// A copy into a hold queue. `end` is when the whole wait is over, where that is known.
-Verdict to_hold(const QueuePolicy& policy, Ledger ledger, Milliseconds hop, WallTime now, std::optional<WallTime> end) {
-    if (policy.hold.max && ledger.held + hop > *policy.hold.max) return to_lot(ledger, Reason::held);
-    if (past_expiry(ledger, end ? std::max(*end, now + hop) : now + hop)) return to_lot(ledger, Reason::expired);
-    ledger.held += hop;
-    ledger.not_before = end ? *end : now + hop;
+// A copy into a hold queue: a hop of a wait that ends at `end`.
+Verdict to_hold(Ledger ledger, Milliseconds hop, WallTime now, WallTime end) {
+    if (past_expiry(ledger, std::max(end, now + hop))) return to_lot(ledger, Reason::expired);
+    ledger.not_before = end;
     return {.kind = Verdict::Kind::tier, .wait = hop, .tier = model::TierKind::hold, .ledger = ledger};
 }
 
-Verdict hold_until(const QueuePolicy& policy, Ledger ledger, Milliseconds whole, WallTime now) {
+// The first hop of a wait of `whole`, however long the queue's own time is.
+Verdict wait_in_hold(Ledger ledger, Milliseconds hop, Milliseconds whole, WallTime now) {
     ledger.last_wait = whole;
-    return to_hold(policy, ledger, hold_hop(policy.hold, whole, whole), now, now + whole);
+    return to_hold(ledger, hop, now, now + whole);
 }
 
-Verdict climb(const QueuePolicy& policy, Ledger ledger, WallTime now) {
+// Held time is counted when the hold begins, all of it.
+Verdict hold_for(const QueuePolicy& policy, Ledger ledger, Milliseconds hop, Milliseconds whole, WallTime now) {
+    if (policy.hold.max && ledger.held + whole > *policy.hold.max) return to_lot(ledger, Reason::held);
+    ledger.held += whole;
+    return wait_in_hold(ledger, hop, whole, now);
+}
+
+Verdict hold_until(const QueuePolicy& policy, const Ledger& ledger, Milliseconds whole, WallTime now) {
+    return hold_for(policy, ledger, hold_hop(policy.hold, whole, whole), whole, now);
+}
+
+Verdict climb(const QueuePolicy& policy, const Ledger& ledger, WallTime now) {
     const auto hop = hold_climb(policy.hold, ledger.held);
-    ledger.last_wait = hop;
-    return to_hold(policy, ledger, hop, now, std::nullopt);
+    return hold_for(policy, ledger, hop, hop, now);
 }
 
 Verdict throttled(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, WallTime now, std::uint64_t random) {
@@ -70,7 +79,9 @@ Verdict next_rung(const QueuePolicy& policy, Ledger ledger, const Judgement& jud
     ++ledger.retries;
     if (judgement.retry_after) {
         const auto asked = spread_retry_after(policy, *judgement.retry_after, random);
-        if (asked > wait) return hold_until(policy, ledger, asked, now);
+        if (asked > wait && too_old(policy, ledger, now + asked)) return to_lot(ledger, Reason::age);
+        // It waits in the hold ladder, but it is a retry's wait: an attempt is spent, no time is held.
+        if (asked > wait) return wait_in_hold(ledger, hold_hop(policy.hold, asked, asked), asked, now);
     }
     if (past_expiry(ledger, now + wait)) return to_lot(ledger, Reason::expired);
     ledger.not_before = now + wait;
@@ -141,7 +152,7 @@ std::optional<Verdict> on_arrival(const QueuePolicy& policy, const Stay& stay, W
     // More left than the whole wait was: a clock has been set back, here or where the copy was made.
     if (whole > Milliseconds{0} && left > whole + early_in_hand) return std::nullopt;
     if (left < early_in_hand) return Verdict{.kind = Verdict::Kind::wait, .wait = left, .ledger = stay.ledger};
-    return to_hold(policy, stay.ledger, hold_hop(policy.hold, left, std::max(whole, left)), now, stay.ledger.not_before);
+    return to_hold(stay.ledger, hold_hop(policy.hold, left, std::max(whole, left)), now, *stay.ledger.not_before);
 }
 
 Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now) {

@@ -15,17 +15,21 @@ std::string name_of(Link link) {
 }
 
 void consume_link_up(State& state) {
-    state.questions.clear();
-    state.copies.declaring_failed();  // whatever was asked for while the link was down was not heard
-    ensure_lots(state);
+    state.questions_on(Link::consume).clear();
     if (state.memory_full) state.to_consume.emplace_back(ports::SetReading{false});
     state.next_depths = state.now.steady;
     for (auto& queue : state.queues) state.touch(queue);
 }
 
+void publish_link_up(State& state) {
+    state.questions_on(Link::publish).clear();
+    state.copies.declaring_failed();  // whatever was asked for while the link was down was not heard
+    state.copies.link_up();
+    ensure_lots(state);
+}
+
 void consume_link_down(State& state) {
-    state.questions.clear();
-    state.copies.declaring_failed();
+    state.questions_on(Link::consume).clear();
     state.next_depths = model::SteadyTime::max();
     for (auto& queue : state.queues) {
         for (auto side : {model::Side::work, model::Side::lane}) {
@@ -69,7 +73,7 @@ void link_up(State& state, const ports::LinkUp& up) {
     if (up.link == Link::consume) {
         consume_link_up(state);
     } else {
-        state.copies.link_up();
+        publish_link_up(state);
     }
 }
 
@@ -89,6 +93,8 @@ void link_down(State& state, const ports::LinkDown& down) {
         consume_link_down(state);
     } else {
         state.blocked_why.clear();
+        state.questions_on(Link::publish).clear();
+        state.copies.declaring_failed();
         publish_link_down(state);
     }
     for (auto& queue : state.queues) state.touch(queue);

@@ -77,7 +77,8 @@ struct LinkState {
     bool refused = false;  // the broker itself said no, the last time
 };
 
-// What a look-up or a declaration was for; answers come in the order of the questions.
+// What a look-up or a declaration was for; answers come in the order of the questions, on the link that was asked:
+// the publish link for what copies need, the consume link for the rest.
 struct Question {
     enum class Purpose : std::uint8_t { source, lot, target, depth };
     Purpose purpose = Purpose::depth;
@@ -103,7 +104,7 @@ struct State {
     std::string blocked_why;
     model::SteadyTime blocked_since{};
     std::uint32_t frame_max = 131072;
-    std::deque<Question> questions;                    // asked on the consume link, not answered yet
+    std::array<std::deque<Question>, 2> questions;     // by ports::Link: asked, not answered yet
     std::map<model::QueueName, std::uint64_t> depths;  // messages, as the broker last said
     model::SteadyTime next_depths = model::SteadyTime::max();
     model::Figures figures;
@@ -129,6 +130,7 @@ struct State {
     [[nodiscard]] QueueState& queue(model::QueueId id) { return queues[id.value]; }
     [[nodiscard]] LinkState& link(ports::Link which) { return links[static_cast<std::size_t>(which)]; }
     [[nodiscard]] const LinkState& link(ports::Link which) const { return links[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] std::deque<Question>& questions_on(ports::Link which) { return questions[static_cast<std::size_t>(which)]; }
     void touch(QueueState& queue);
     [[nodiscard]] model::QueueFigures& figures_of(const QueueState& queue) { return figures.queues[queue.id.value]; }
 };

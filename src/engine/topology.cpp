@@ -26,6 +26,22 @@ model::QueueSpec source_spec(const QueueState& queue, Side side) {
     return model::plain_queue(source_name(queue, side), type);
 }
 
+ports::Link link_for(Purpose purpose) {
+    switch (purpose) {
+        case Purpose::source:
+        case Purpose::depth: return ports::Link::consume;
+        case Purpose::lot:
+        case Purpose::target: break;
+    }
+    return ports::Link::publish;
+}
+
+void declare(State& state, const Question& question) {
+    const auto link = link_for(question.purpose);
+    (link == ports::Link::consume ? state.to_consume : state.to_publish).emplace_back(ports::Declare{question.spec});
+    state.questions_on(link).push_back(question);
+}
+
 std::string trouble_text(std::uint16_t code, const std::string& why) {
     return why.empty() ? "reply code " + std::to_string(code) : why;
 }
@@ -56,10 +72,7 @@ void take_step(State& state, QueueState& queue, Side side, Intake::Step step, st
     const model::Source source{queue.id, side};
     switch (step) {
         case Intake::Step::look_up: ask(state, {Purpose::source, source, source_spec(queue, side)}); break;
-        case Intake::Step::declare:
-            state.questions.push_back({Purpose::source, source, source_spec(queue, side)});
-            state.to_consume.emplace_back(ports::Declare{source_spec(queue, side)});
-            break;
+        case Intake::Step::declare: declare(state, {Purpose::source, source, source_spec(queue, side)}); break;
         case Intake::Step::subscribe:
             state.to_consume.emplace_back(
                 ports::Subscribe{source, source_name(queue, side), static_cast<std::uint16_t>(prefetch)});
@@ -91,21 +104,23 @@ void source_answered(State& state, const Question& question, bool there, bool de
     }
 }
 
-Question take_question(State& state) {
-    auto question = state.questions.front();
-    state.questions.pop_front();
+Question take_question(State& state, ports::Link link) {
+    auto& questions = state.questions_on(link);
+    auto question = questions.front();
+    questions.pop_front();
     return question;
 }
 
 }  // namespace
 
 void ask(State& state, Question question) {
-    state.to_consume.emplace_back(ports::LookUp{question.spec.name});
-    state.questions.push_back(std::move(question));
+    const auto link = link_for(question.purpose);
+    (link == ports::Link::consume ? state.to_consume : state.to_publish).emplace_back(ports::LookUp{question.spec.name});
+    state.questions_on(link).push_back(std::move(question));
 }
 
 void looked_up(State& state, const ports::LookedUp& answer) {
-    const auto question = take_question(state);
+    const auto question = take_question(state, answer.link);
     if (answer.found) {
         state.depths[answer.queue] = answer.messages;
     } else {
@@ -123,12 +138,11 @@ void looked_up(State& state, const ports::LookedUp& answer) {
         state.copies.declared(answer.queue, true, state.now.steady);
         return;
     }
-    state.to_consume.emplace_back(ports::Declare{question.spec});
-    state.questions.push_back(question);
+    declare(state, question);
 }
 
 void declared(State& state, const ports::Declared& answer) {
-    const auto question = take_question(state);
+    const auto question = take_question(state, answer.link);
     const bool there = answer.declared || answer.code == precondition_failed;
     if (!there) {
         log(state, model::LogLevel::error, "declare_failed",
@@ -165,8 +179,9 @@ void mind_readiness(State& state) {
     const bool sources = std::all_of(state.queues.begin(), state.queues.end(), [](const QueueState& queue) {
         return queue.intake[at(Side::work)].is_known() && queue.intake[at(Side::lane)].is_known();
     });
-    const bool answered = std::none_of(state.questions.begin(), state.questions.end(), [](const Question& question) {
-        return question.purpose == Purpose::lot || question.purpose == Purpose::source;
+    const bool answered = std::all_of(state.questions.begin(), state.questions.end(), [](const auto& questions) {
+        return std::all_of(questions.begin(), questions.end(),
+                           [](const Question& question) { return question.purpose == Purpose::depth; });
     });
     state.ready = links && sources && answered;
 }

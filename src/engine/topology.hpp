@@ -10,7 +10,7 @@ void ask(State& state, Question question);
 void looked_up(State& state, const ports::LookedUp& answer);
 void declared(State& state, const ports::Declared& answer);
 
-// After the consume link came up: the lots of every queue are looked up, and declared where missing.
+// After the publish link came up: the lots of every queue are looked up, and declared where missing.
 void ensure_lots(State& state);
 // Lets both sources of the queue take their next step.
 void advance_sources(State& state, QueueState& queue);

@@ -96,8 +96,7 @@ bool is_control(std::string_view character) {
 }  // namespace
 
 std::string fingerprint(std::string_view error_type, std::string_view error_message) {
-    std::string text;
-    append_normalised(text, error_type);
+    std::string text(error_type);  // a name: the number in http.503 is what it is about
     text += '\n';
     append_normalised(text, error_message);
     return hex(stable_hash(text));

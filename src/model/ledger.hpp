@@ -72,7 +72,7 @@ enum class RecordSize : std::uint8_t {
 [[nodiscard]] std::string write_copy(const Record& record, const LedgerEntry& entry, const QueuePolicy& policy,
                                      std::string_view host, RecordSize size);
 
-// Type and message with numbers, ids and quoted text normalised, hashed: equal failures have equal fingerprints.
+// The type, and the message with numbers, ids and quoted text normalised, hashed: equal failures have equal fingerprints.
 [[nodiscard]] std::string fingerprint(std::string_view error_type, std::string_view error_message);
 
 // `text` cut to at most `limit` bytes, at a UTF-8 boundary; bytes that are not UTF-8 or control characters become '?'.

@@ -5,8 +5,10 @@
 // which they happened on their link. After LinkDown nothing of that link survives: subscriptions, tags, unconfirmed copies
 // are gone, and the engine connects again when it likes.
 //
-// consume link: subscriptions, acks, and all looking up and declaring (an alarm does not block it).
+// consume link: subscriptions and acks (an alarm does not block it).
 // publish link: copies and their confirms, on one channel, mandatory, through the default exchange.
+// Either looks up and declares, in the order asked: what copies need on the link that publishes them, so that it does not
+// wait behind deliveries that nobody reads for want of memory; the rest on the consume link.
 
 #include "model/message.hpp"
 #include "model/names.hpp"
@@ -100,12 +102,14 @@ struct LookedUp {
     std::uint32_t consumers = 0;
     std::uint16_t code = 0;  // where not found: 404, 403, 405 …
     std::string why;
+    Link link = Link::consume;  // that was asked
 };
 struct Declared {
     model::QueueName queue;
     bool declared = false;
     std::uint16_t code = 0;  // where not: 406 means it exists with other arguments
     std::string why;
+    Link link = Link::consume;  // that was asked
 };
 // --- events of the publish link
 struct Confirmed {

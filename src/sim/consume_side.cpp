@@ -73,22 +73,22 @@ void ModelBroker::settle(const ports::Settle& settle) {
     take_back(std::move(held));
 }
 
-void ModelBroker::look_up(const model::QueueName& queue) {
+void ModelBroker::look_up(Link link, const model::QueueName& queue) {
     const auto* found = store_.find(queue);
     if (found == nullptr)
-        return tell(Link::consume, ports::LookedUp{queue, false, 0, 0, 404, "NOT_FOUND - no queue '" + queue.value + "'"});
+        return tell(link, ports::LookedUp{queue, false, 0, 0, 404, "NOT_FOUND - no queue '" + queue.value + "'", link});
     std::uint32_t consumers = 0;
     for (const auto& [source, channel] : channels_)
         if (channel.subscription && channel.subscription->queue == queue) ++consumers;
-    tell(Link::consume, ports::LookedUp{queue, true, found->ready.size(), consumers, 0, ""});
+    tell(link, ports::LookedUp{queue, true, found->ready.size(), consumers, 0, "", link});
 }
 
-void ModelBroker::declare_for_client(const model::QueueSpec& spec) {
+void ModelBroker::declare_for_client(Link link, const model::QueueSpec& spec) {
     if (spec.name.value.size() > longest_name)
-        return tell(Link::consume, ports::Declared{spec.name, false, 406, "the name is longer than 255 bytes"});
-    if (store_.declare(spec)) return tell(Link::consume, ports::Declared{spec.name, true, 0, ""});
+        return tell(link, ports::Declared{spec.name, false, 406, "the name is longer than 255 bytes", link});
+    if (store_.declare(spec)) return tell(link, ports::Declared{spec.name, true, 0, "", link});
     const auto why = "PRECONDITION_FAILED - inequivalent arg for queue '" + spec.name.value + "'";
-    tell(Link::consume, ports::Declared{spec.name, false, 406, why});
+    tell(link, ports::Declared{spec.name, false, 406, why, link});
 }
 
 void ModelBroker::deliver_what_is_ready() {

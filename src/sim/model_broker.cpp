@@ -15,6 +15,21 @@ constexpr model::Microseconds login_least{1'000};
 constexpr model::Microseconds login_most{5'000};
 constexpr model::Microseconds close_bound = std::chrono::seconds{5};
 
+// Either link looks up and declares.
+bool belongs_on(ports::Link link, const ports::BrokerCommand& command) {
+    if (std::holds_alternative<ports::LookUp>(command) || std::holds_alternative<ports::Declare>(command)) return true;
+    return std::holds_alternative<ports::PublishCopy>(command) == (link == ports::Link::publish);
+}
+
+// What waits behind deliveries that nobody reads.
+bool comes_by_consume_link(const ports::BrokerEvent& event) {
+    if (const auto* answer = std::get_if<ports::LookedUp>(&event)) return answer->link == ports::Link::consume;
+    if (const auto* answer = std::get_if<ports::Declared>(&event)) return answer->link == ports::Link::consume;
+    return std::holds_alternative<ports::Delivered>(event) || std::holds_alternative<ports::Subscribed>(event) ||
+           std::holds_alternative<ports::Unsubscribed>(event) || std::holds_alternative<ports::SubscriptionLost>(event) ||
+           std::holds_alternative<ports::SourceClosed>(event);
+}
+
 }  // namespace
 
 ModelBroker::Wire::Wire(VirtualTime& time, Chance& chance, Pipe<Sent>::Arrive at_broker,
@@ -69,8 +84,7 @@ void ModelBroker::close(ports::Link link) {
 void ModelBroker::send(ports::Link link, std::vector<ports::BrokerCommand>& commands) {
     for (auto& command : commands) {
         if (wire(link).state != Wire::State::up) break;
-        const bool is_copy = std::holds_alternative<ports::PublishCopy>(command);
-        if (is_copy != (link == ports::Link::publish)) watch_.wrong("a command was sent on the other link");
+        if (!belongs_on(link, command)) watch_.wrong("a command was sent on the other link");
         if (const auto* settle = std::get_if<ports::Settle>(&command)) watch_settle(*settle);
         wire(link).commands.send({std::move(command), client_channel_});
     }
@@ -143,8 +157,7 @@ void ModelBroker::arrived_at_client(std::vector<ports::BrokerEvent>& events) {
         }
     }
     if (!reading_) {
-        const auto is_delivery = [](const auto& event) { return std::holds_alternative<ports::Delivered>(event); };
-        const auto first = std::stable_partition(events.begin(), events.end(), std::not_fn(is_delivery));
+        const auto first = std::stable_partition(events.begin(), events.end(), std::not_fn(comes_by_consume_link));
         std::move(first, events.end(), std::back_inserter(unread_));
         events.erase(first, events.end());
     }
@@ -164,17 +177,18 @@ void ModelBroker::perform(ports::Link link, Sent& sent) {
     }
     struct {
         ModelBroker& broker;
+        ports::Link link;
         const Sent& sent;
         void operator()(const ports::Subscribe& wish) const { broker.subscribe(wish); }
         void operator()(const ports::Unsubscribe& wish) const { broker.unsubscribe(wish.source); }
         void operator()(const ports::Settle& wish) const { broker.settle(wish); }
-        void operator()(const ports::LookUp& wish) const { broker.look_up(wish.queue); }
-        void operator()(const ports::Declare& wish) const { broker.declare_for_client(wish.spec); }
+        void operator()(const ports::LookUp& wish) const { broker.look_up(link, wish.queue); }
+        void operator()(const ports::Declare& wish) const { broker.declare_for_client(link, wish.spec); }
         void operator()(const ports::SetReading& wish) const { broker.set_reading(wish.reading); }
         void operator()(const ports::PublishCopy& copy) const {
             if (sent.channel == broker.broker_channel_) broker.take_copy(copy);
         }
-    } const performer{*this, sent};
+    } const performer{*this, link, sent};
     std::visit(performer, *sent.command);
 }
 

@@ -110,8 +110,8 @@ private:
     void subscribe(const ports::Subscribe& wish);
     void unsubscribe(const model::Source& source);
     void settle(const ports::Settle& settle);
-    void look_up(const model::QueueName& queue);
-    void declare_for_client(const model::QueueSpec& spec);
+    void look_up(ports::Link link, const model::QueueName& queue);
+    void declare_for_client(ports::Link link, const model::QueueSpec& spec);
     Channel& channel_of(const model::Source& source);
     void end_channel(Channel& channel);
     void take_back(Held held);

@@ -142,7 +142,7 @@ class Chaos:
 
 def depths():
     lines = rabbitmqctl("list_queues", "--no-table-headers", "name", "messages").splitlines()
-    return {name: int(messages) for name, messages in (line.split() for line in lines)}
+    return {name: int(messages) for name, messages in (line.rsplit("\t", 1) for line in lines)}
 
 
 class Calm:

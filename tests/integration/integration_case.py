@@ -35,7 +35,7 @@ class IntegrationCase(unittest.TestCase):
     @classmethod
     def delete_queues(cls):
         """Every queue with the token in its name: retryd itself deletes none."""
-        names = rabbitmqctl("list_queues", "--no-table-headers", "name").split()
+        names = rabbitmqctl("list_queues", "--no-table-headers", "name").splitlines()
         with Wire() as wire:
             for name in names:
                 if cls.token in name:
@@ -112,7 +112,7 @@ class IntegrationCase(unittest.TestCase):
     def nothing_left(self, kept):
         """What is on its way from one place to the next while they are asked shows in the figures."""
         before = self.in_hands()
-        names = [name for name in rabbitmqctl("list_queues", "--no-table-headers", "name").split() if self.queue in name]
+        names = [name for name in rabbitmqctl("list_queues", "--no-table-headers", "name").splitlines() if self.queue in name]
         waiting = [name for name in sorted(names, key=lambda name: "lane" in name or name == self.queue) if self.wire.depth(name)]
         return before == self.in_hands() and not any(held for held, _ in before) and set(waiting) <= kept
 

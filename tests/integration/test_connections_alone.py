@@ -256,7 +256,7 @@ class Alarm(ConnectionsCase):
     def messages_at_the_broker(self):
         """Those that it has delivered and not had acked too; its figure may be some seconds old."""
         lines = rabbitmqctl("list_queues", "--no-table-headers", "name", "messages").splitlines()
-        return next(int(messages) for name, messages in (line.split() for line in lines) if name == self.queue)
+        return next(int(messages) for name, messages in (line.rsplit("\t", 1) for line in lines) if name == self.queue)
 
     def begin(self):
         """Ten messages at the consumer, nine of which succeed; the tenth fails. Only then comes the alarm."""

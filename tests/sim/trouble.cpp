@@ -231,3 +231,17 @@ TEST_CASE("a copy that is returned while nothing can be declared leaves its queu
     CHECK(world.audit().succeeded() == 2);
     CHECK(world.complaints() == Complaints{});
 }
+
+TEST_CASE("with the memory full, what fails still leaves the hand, and all of it gets done") {
+    const std::uint64_t seed = GENERATE(range(1U, 11U));
+    auto policy = std::make_shared<model::Policy>(*orders());
+    policy->memory = {16 * 1024};
+    World world(policy, seed);
+    Extra large;
+    large.body_size = 1024;
+    for (int i = 0; i < 60; ++i) world.publish("orders", fails_then_succeeds(1), large);
+    world.start();
+    REQUIRE(world.run_until_settled(1min));
+    CHECK(world.audit().succeeded() == 60);
+    CHECK(world.complaints() == Complaints{});
+}

@@ -138,6 +138,8 @@ TEST_CASE("a Retry-After longer than the rung spends the retry and waits in the 
     CHECK(verdict.wait == 5min);
     CHECK(verdict.ledger.retries == 1);
     CHECK(verdict.ledger.not_before == noon + 5min);
+    CHECK(verdict.ledger.held == 0ms);
+    CHECK(verdict.ledger.attempts == 1);
     asked.retry_after = 500ms;
     CHECK(decide(policy_with({}, {1s}), from(Side::work), asked).tier == model::TierKind::delay);
 }
@@ -156,6 +158,32 @@ TEST_CASE("throttled spends no attempt, waits as long as it was asked to, else c
     CHECK(until.wait == 60s);
     CHECK(until.ledger.not_before == noon + 60s);
     CHECK_FALSE(until.ledger.first_failed);
+}
+
+TEST_CASE("a retry that waits for a Retry-After grows older, and is not held") {
+    auto policy = policy_with({}, {1s, 1s});
+    policy.age_limit = 60s;
+    policy.hold.max = 2s;
+    auto asked = judgement(Outcome::transient);
+    asked.retry_after = 30s;
+    const auto first = decide(policy, from(Side::work), asked);
+    REQUIRE(first.kind == Verdict::Kind::tier);
+    asked.retry_after = 120s;
+    const auto second = decide(policy, from(Side::lane, first.ledger), asked);
+    CHECK(second.kind == Verdict::Kind::lot);
+    CHECK(second.reason == Reason::age);
+}
+
+TEST_CASE("a hold is counted once, as long as it was asked for, whatever hops it takes") {
+    auto asked = judgement(Outcome::throttled);
+    asked.retry_after = 3h;
+    const auto policy = policy_with({}, {1s});
+    const auto first = decide(policy, from(Side::work), asked);
+    CHECK(first.wait == 2h);
+    CHECK(first.ledger.held == 3h);
+    const auto next = core::on_arrival(policy, from(Side::lane, first.ledger), noon + 2h);
+    REQUIRE(next);
+    CHECK(next->ledger.held == 3h);
 }
 
 TEST_CASE("held time has a limit of its own") {

@@ -31,6 +31,7 @@ TEST_CASE("failures that differ in numbers, ids and quoted text only have one fi
 
 TEST_CASE("failures that differ in words have different fingerprints") {
     CHECK(fingerprint("A", "x") != fingerprint("B", "x"));
+    CHECK(fingerprint("http.500", "") != fingerprint("http.503", ""));
     CHECK(fingerprint("A", "disk full") != fingerprint("A", "disk gone"));
     CHECK(fingerprint("A", "at Pay.java:7") != fingerprint("A", "at Ship.java:7"));
     CHECK(fingerprint("AB", "C") != fingerprint("A", "BC"));
