@@ -13,7 +13,7 @@ namespace asio = boost::asio;
 namespace {
 
 // Longer than the pump's own bound, which holds unless its thread is stuck.
-constexpr auto close_must_be_over = std::chrono::seconds{3};
+constexpr auto close_must_be_over = std::chrono::seconds{6};
 
 const char* name_of(ports::Link link) {
     return link == ports::Link::consume ? "amqp-consume" : "amqp-publish";

@@ -32,7 +32,7 @@ constexpr std::size_t most_bytes = 1024 * 1024;
 constexpr std::size_t sip = 256 * 1024;
 
 constexpr auto flush_after = 1ms;
-constexpr auto close_bound = 2s;
+constexpr auto close_bound = 5s;  // a busy broker may still have acks to read
 
 std::size_t size_of(const amqp_frame_t& frame) {
     return frame.frame_type == AMQP_FRAME_BODY ? frame.payload.body_fragment.len : 0;
