@@ -16,7 +16,7 @@ set_tests_properties(broker.stop PROPERTIES FIXTURES_CLEANUP broker TIMEOUT 60)
 function(integration_test file)
   cmake_parse_arguments(ARG "ALONE" "TIMEOUT" "" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 240)
+    set(ARG_TIMEOUT 600)  # a bound against hanging, far above what a busy machine needs
   endif()
   get_filename_component(module ${file} NAME_WE)
   string(REGEX REPLACE "^test_" "" name ${module})
