@@ -1,6 +1,7 @@
 #include "engine/arrivals.hpp"
 
 #include "core/classify.hpp"
+#include "engine/serving.hpp"
 #include "engine/verdicts.hpp"
 #include "model/properties.hpp"
 
@@ -8,11 +9,7 @@
 
 namespace retryd::engine {
 
-using model::Milliseconds;
-
 namespace {
-
-constexpr Milliseconds sweep_interval{5000};
 
 std::string random_id(Chance& chance) {
     static constexpr char digits[] = "0123456789abcdef";

@@ -15,8 +15,6 @@ using Watch = core::ConsumerWatch::State;
 
 namespace {
 
-constexpr Milliseconds hand_limit = std::chrono::minutes{10};
-constexpr Milliseconds sweep_interval{5000};
 constexpr Milliseconds counts_as_held{1000};  // shorter waits in hand are ordinary queueing
 
 // The front of the list that is still there.
@@ -104,7 +102,7 @@ void sweep(State& state, QueueState& queue) {
     for (const auto& [key, held] : state.hand.all()) {
         const bool idle =
             held.state == Held::State::ready || (held.state == Held::State::waiting && held.until != SteadyTime::max());
-        if (held.queue() == queue.id && idle && state.now.steady - held.arrived >= hand_limit) overdue.push_back(key);
+        if (held.queue() == queue.id && idle && state.now.steady - held.arrived >= model::hand_limit) overdue.push_back(key);
     }
     for (const auto key : overdue) {
         auto& held = *state.hand.find(key);
@@ -136,7 +134,7 @@ void extend(State& state, model::DeliveryKey key, Milliseconds more) {
     auto* held = state.hand.find(key);
     if (held == nullptr || held->state != Held::State::at_consumer) return;
     auto& queue = state.queue(held->queue());
-    held->until = std::min<SteadyTime>(state.now.steady + std::max(more, Milliseconds{0}), held->arrived + hand_limit);
+    held->until = std::min<SteadyTime>(state.now.steady + std::max(more, Milliseconds{0}), held->arrived + model::hand_limit);
     queue.deadlines.emplace(held->until, key);  // the earlier entry finds another time on the message and is skipped
     state.touch(queue);
 }

@@ -5,6 +5,9 @@
 
 namespace retryd::engine {
 
+// How often the hand is looked through for what has been in it too long.
+inline constexpr model::Milliseconds sweep_interval = std::chrono::seconds{5};
+
 // Fills the queue's free slots with what is ready.
 void serve(State& state, QueueState& queue);
 // Deadlines, quick retries, the hand limit, probes: whatever is due.

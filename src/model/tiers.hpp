@@ -14,6 +14,8 @@ namespace retryd::model {
 
 inline constexpr Milliseconds shortest_delay = std::chrono::milliseconds{50};
 inline constexpr Milliseconds longest_delay = std::chrono::hours{24 * 7};
+// Nothing stays in our hand longer than this without being at a consumer, and no delivery may take longer.
+inline constexpr Milliseconds hand_limit = std::chrono::minutes{10};
 
 // The delays of one rung's queues, rising, whole ms, without repetition: `spread` of them evenly in delay·[1 - j, 1 + j],
 // with full jitter at delay/n, 2·delay/n … delay. Never under 50 ms nor over 7 d.

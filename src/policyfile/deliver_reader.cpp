@@ -1,3 +1,4 @@
+#include "model/tiers.hpp"
 #include "policyfile/addresses.hpp"
 #include "policyfile/queue_reader.hpp"
 
@@ -106,7 +107,7 @@ void read_headers(const Field& headers, Values& values, model::DeliverPolicy& ou
 void read_deliver(const Field& deliver, Values& values, model::DeliverPolicy& out) {
     read_target(deliver, values, out.http);
     read_headers(deliver.at("headers"), values, out);
-    values.read(deliver.at("timeout"), {1ms, hand_limit}, out.timeout);
+    values.read(deliver.at("timeout"), {1ms, model::hand_limit}, out.timeout);
     values.read(deliver.at("max_reply"), {ByteCount{1024}, ByteCount{16 * 1024 * 1024}}, out.max_reply);
     const Field concurrency = deliver.at("concurrency");
     if (concurrency.get().mapping() || concurrency.get().text == "auto") {

@@ -11,8 +11,6 @@
 
 namespace retryd::policyfile {
 
-inline constexpr model::Milliseconds hand_limit = std::chrono::minutes{10};  // nothing stays in hand longer
-
 // Everything but names and destinations: what can be judged of defaults or a group alone, too.
 void read_queue_values(const Field& queue, Values& values, model::QueuePolicy& policy);
 
