@@ -1,20 +1,15 @@
-"""What becomes of the demo's orders: five kinds of fate, and a shop that deals them out."""
+"""What becomes of the demo's orders: five kinds of fate. Each order says in its body how the shop will fare with it."""
 
 import json
 import random
-from dataclasses import dataclass
-from typing import Callable
+from dataclasses import dataclass, field
 
-from consumer import Answer
+QUICK, DELAYED = 1, 3  # as policy.yaml says
+ALWAYS = 99
 
-
-def fails(error_type, message, status=500):
-    return Answer(status, {"Retryd-Error-Type": error_type, "Retryd-Error-Message": message})
-
-
-def refuses(title, detail):
-    problem = {"type": "about:blank", "title": title, "status": 422, "detail": detail}
-    return Answer(422, {"Content-Type": "application/problem+json"}, json.dumps(problem).encode())
+STOCK_TIMEOUT = {"type": "StockDbTimeout", "message": "no answer from the stock database", "status": 500}
+CARRIER_DOWN = {"type": "CarrierDown", "message": "the carrier's gateway does not answer", "status": 500}
+UNKNOWN_ARTICLE = {"type": "UnknownArticle", "message": "there is no article 0815", "status": 422}
 
 
 @dataclass(frozen=True)
@@ -23,46 +18,30 @@ class Fate:
     messages: int
     deliveries: int  # of each message
     ends: str  # succeeded, parked or dead-lettered
-    reply: Callable  # from how often the order has come before
+    takes: float = 0.2  # seconds of the shop's work
+    failures: int = 0  # so many attempts fail, with this error
+    error: dict = field(default=None, compare=False)
 
+    def order(self, number):
+        return {"order": number, "fate": self.name, "takes": self.takes, "failures": self.failures, "error": self.error}
 
-QUICK, DELAYED = 1, 3  # as policy.yaml says
 
 FATES = (
-    Fate("succeeds", 110, 1, "succeeded", lambda seen: 200),
-    Fate("fails twice, then succeeds", 45, 3, "succeeded",
-         lambda seen: 200 if seen >= 2 else fails("StockDbTimeout", "no answer from the stock database")),
-    Fate("slow", 25, 1, "succeeded", lambda seen: Answer(200, wait=0.6)),
-    Fate("permanent error (422)", 10, 1, "dead-lettered", lambda seen: refuses("UnknownArticle", "there is no article 0815")),
-    Fate("always fails (500)", 10, 1 + QUICK + DELAYED, "parked",
-         lambda seen: fails("CarrierDown", "the carrier's gateway does not answer")),
+    Fate("succeeds", 110, 1, "succeeded"),
+    Fate("fails twice, then succeeds", 45, 3, "succeeded", failures=2, error=STOCK_TIMEOUT),
+    Fate("slow", 25, 1, "succeeded", takes=0.6),
+    Fate("permanent error (422)", 10, 1, "dead-lettered", failures=ALWAYS, error=UNKNOWN_ARTICLE),
+    Fate("always fails (500)", 10, 1 + QUICK + DELAYED, "parked", failures=ALWAYS, error=CARRIER_DOWN),
 )
 TOTAL = sum(fate.messages for fate in FATES)
 
 
 def orders():
     """The message bodies, their fates mixed, the same each time."""
-    fates = [fate.name for fate in FATES for _ in range(fate.messages)]
+    fates = [fate for fate in FATES for _ in range(fate.messages)]
     random.Random(7).shuffle(fates)
-    return [json.dumps({"order": number, "fate": name}).encode() for number, name in enumerate(fates, 1)]
+    return [json.dumps(fate.order(number)).encode() for number, fate in enumerate(fates, 1)]
 
 
-def fate_of(body):
-    name = json.loads(body)["fate"]
+def fate_of(name):
     return next(fate for fate in FATES if fate.name == name)
-
-
-class Shop:
-    """The consumer application: counts what it was handed and what it finished."""
-
-    def __init__(self):
-        self.delivered = dict.fromkeys(FATES, 0)
-        self.succeeded = dict.fromkeys(FATES, 0)
-
-    def reply(self, request):
-        fate = fate_of(request.body)
-        self.delivered[fate] += 1
-        answer = fate.reply(request.seen)
-        if answer == 200 or getattr(answer, "status", 0) == 200:
-            self.succeeded[fate] += 1
-        return answer
