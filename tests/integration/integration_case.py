@@ -1,5 +1,9 @@
-"""The base of the integration tests: one wire client and queue names of its own for each test, everything removed afterwards."""
+"""The base of the integration tests: one wire client and queue names of its own for each test, everything removed afterwards.
 
+A test that fails shows, below its traceback, what its daemons and its queues were like at that moment.
+"""
+
+import contextlib
 import os
 import pathlib
 import re
@@ -48,6 +52,34 @@ class IntegrationCase(unittest.TestCase):
         self.daemons = []
         folder = self.entered(tempfile.TemporaryDirectory(prefix="retryd-test-"))
         self.folder = pathlib.Path(folder)
+
+    def _callTestMethod(self, method):  # the one place between setUp and the cleanups
+        with self.explaining():
+            method()
+
+    @contextlib.contextmanager
+    def subTest(self, *arguments, **parameters):
+        with super().subTest(*arguments, **parameters), self.explaining():
+            yield
+
+    @contextlib.contextmanager
+    def explaining(self):
+        """What fails in here is told with the situation, which is gone by the time that it is printed."""
+        try:
+            yield
+        except Exception as error:
+            if not getattr(error, "__notes__", None):
+                error.add_note(self.situation())
+            raise
+
+    def situation(self):
+        asked = ("name", "type", "state", "messages_ready", "messages_unacknowledged", "consumers")
+        try:
+            table = rabbitmqctl("list_queues", *asked).splitlines()
+        except subprocess.CalledProcessError as error:
+            table = [f"{self.token}: no list: {error.stderr}"]
+        queues = [line for line in table if line.startswith("name") or self.token in line]
+        return "\n".join(["", *(daemon.situation() for daemon in self.daemons), "--- queues", *queues, ""])
 
     def entered(self, context):
         return self.enterContext(context)

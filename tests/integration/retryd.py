@@ -120,6 +120,16 @@ class Retryd:
         with open(f"{self.folder}/log", encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def situation(self, lines=40):
+        """For a test that failed: how it is, and the end of its log."""
+        state = "running" if self.process and self.process.poll() is None else "not running"
+        try:
+            status = self.get("/status")[1]
+        except (OSError, http.client.HTTPException) as error:
+            status = f"no status: {error}"
+        end_of_log = self.log().splitlines()[-lines:]
+        return "\n".join([f"--- retryd, {state}", status, f"--- the last {len(end_of_log)} lines of its log", *end_of_log])
+
     # --- asking it
 
     def get(self, path):

@@ -168,3 +168,22 @@ class ProxyTest(IntegrationCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class FailureTest(IntegrationCase):
+    def test_a_failure_shows_what_the_daemons_and_the_queues_were_like(self):
+        class Broken(IntegrationCase):
+            def test_it(self):
+                self.declare_work_queue()
+                self.serve(lambda request: 200)
+                with self.subTest("one"):
+                    self.fail("in a part")
+                self.fail("at the end")
+
+        result = unittest.TestResult()
+        unittest.TestSuite([Broken("test_it")]).run(result)
+        told = [text for _, text in result.failures]
+        self.assertEqual(len(told), 2, result.errors)
+        for text, reason in zip(told, ("in a part", "at the end")):
+            for part in (reason, "retryd, running", '"policy_hash"', "lines of its log", "messages_unacknowledged", "retryd.it.", "in test_it"):
+                self.assertIn(part, text)
