@@ -22,8 +22,7 @@ from retryd import Retryd, eventually  # noqa: E402
 from shops import HttpShop, StreamShop  # noqa: E402
 from table import table  # noqa: E402
 
-BACKLOG = 100  # orders that are there at once; the others follow within
-PUBLISH_SECONDS = 6
+WAVE, WAVE_SECONDS = 100, 6.5  # orders come in two waves, so far apart
 PATIENCE_SECONDS = 90
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -46,8 +45,8 @@ def publish():
             properties = encode_properties(
                 content_type="application/json", delivery_mode=2, message_id=f"order-{number}", headers=[text("tenant", "demo")])
             wire.publish(QUEUE, body, properties)
-            if number > BACKLOG:
-                time.sleep(PUBLISH_SECONDS / (TOTAL - BACKLOG))
+            if number == WAVE:
+                time.sleep(WAVE_SECONDS)
 
 
 def watch(gauges, show):
