@@ -31,7 +31,14 @@ class PseudoTerminal:
         if self.pid:
             os.killpg(self.pid, signal.SIGTERM)  # of the terminal's session
             self.wait()
+        if self.master is not None:
+            os.close(self.master)
+
+    def hang_up(self):
+        """The window is closed: SIGHUP for whoever is in it."""
         os.close(self.master)
+        os.waitpid(self.pid, 0)
+        self.pid = self.master = None
 
     def resize(self, columns, rows):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -103,9 +103,18 @@ class Ended(Demo):
         self.assert_given_back(terminal)
         self.assert_nothing_is_left()
 
-    def test_by_sigterm(self):
+    def test_by_closing_the_window(self):
+        terminal = self.terminal("--stream")
+        self.wait_for_frames(terminal, 10)
+        terminal.hang_up()
+        self.assert_nothing_is_left()
+
+    def test_by_sigterm_on_a_terminal_without_colours_and_letters_beyond_ascii(self):
+        self.environment.update(NO_COLOR="1", LC_ALL="C")
         terminal = self.terminal()
         self.wait_for_frames(terminal, 10)
+        for line in terminal.frames()[-1]:
+            self.assertTrue(line.isascii() and "\x1b" not in line, line)
         os.kill(terminal.pid, signal.SIGTERM)
         self.assertEqual(terminal.wait(), 143)
         self.assert_given_back(terminal)
