@@ -72,6 +72,8 @@ void ConsumeSession::perform(ports::Settle& command) {
     SourceChannel& at = channels_[number->second];
     if (at.generation != command.tag.generation) return;
     if (!command.ack) {
+        // Acks first: they would share the fate of the last of many nacks, which RabbitMQ forgets when the connection ends.
+        flush(number->second, at);
         if (at.acks.nacked(command.tag.tag)) nack_with_requeue(connection_, number->second, command.tag.tag);
         return;
     }

@@ -35,20 +35,20 @@ Link::~Link() {
 }
 
 void Link::connect(std::size_t address) {
-    down_ = false;
+    state_ = State::connecting;
     closes_seen_ = 0;
     exit_.close();
     asio::post(pump_.context(), [this, address] { pump_.connect(address); });
 }
 
 void Link::disconnect() {
-    if (down_) return;
+    if (state_ == State::down) return;
     exit_.pull();
     asio::post(pump_.context(), [this] { pump_.disconnect(); });
 }
 
 void Link::close() {
-    if (down_) return;
+    if (state_ == State::down) return;
     asio::post(pump_.context(), [this] { pump_.close(); });
     last_resort_.expires_after(close_must_be_over);
     last_resort_.async_wait([this](boost::system::error_code error) {
@@ -57,7 +57,7 @@ void Link::close() {
 }
 
 void Link::send(Commands& commands) {
-    if (down_) return commands.clear();
+    if (state_ != State::up) return commands.clear();
     Commands batch = std::exchange(commands, std::exchange(spare_commands_, {}));
     Events spare = std::exchange(spare_events_, {});
     asio::post(pump_.context(), [this, batch = std::move(batch), spare = std::move(spare), seen = closes_seen_]() mutable {
@@ -81,8 +81,9 @@ void Link::hand_over(Events& events) {
 void Link::receive(Events& events) {
     for (const auto& event : events) {
         if (std::holds_alternative<ports::PublishChannelClosed>(event)) ++closes_seen_;
+        if (std::holds_alternative<ports::LinkUp>(event)) state_ = State::up;
         if (std::holds_alternative<ports::LinkDown>(event)) {
-            down_ = true;
+            state_ = State::down;
             last_resort_.cancel();
         }
     }

@@ -144,7 +144,8 @@ public:
     virtual void disconnect(Link link) = 0;
     // Ends it politely: everything sent before is flushed, connection.close is exchanged within a bound. Answers LinkDown.
     virtual void close(Link link) = 0;
-    // Commands for a link that is down are dropped. `commands` is left empty with its capacity kept.
+    // Commands for a link that is not up are dropped: from LinkUp to LinkDown as they were given out, so that no answer comes
+    // to a question of a time before. `commands` is left empty with its capacity kept.
     virtual void send(Link link, std::vector<BrokerCommand>& commands) = 0;
 };
 

@@ -83,7 +83,7 @@ void ModelBroker::close(ports::Link link) {
 
 void ModelBroker::send(ports::Link link, std::vector<ports::BrokerCommand>& commands) {
     for (auto& command : commands) {
-        if (wire(link).state != Wire::State::up) break;
+        if (!wire(link).known_up) break;
         if (!belongs_on(link, command)) watch_.wrong("a command was sent on the other link");
         if (const auto* settle = std::get_if<ports::Settle>(&command)) watch_settle(*settle);
         wire(link).commands.send({std::move(command), client_channel_});
@@ -122,6 +122,7 @@ void ModelBroker::down(ports::Link link, bool refused, const std::string& why) {
 void ModelBroker::forget(ports::Link link) {
     auto& wire = this->wire(link);
     wire.state = Wire::State::down;
+    wire.known_up = false;
     ++wire.life;
     wire.commands.cut();
     if (link == ports::Link::publish) {
@@ -145,6 +146,7 @@ void ModelBroker::arrived_at_broker(ports::Link link, std::vector<Sent>& command
 
 void ModelBroker::arrived_at_client(std::vector<ports::BrokerEvent>& events) {
     for (const auto& event : events) {
+        if (const auto* up = std::get_if<ports::LinkUp>(&event)) wire(up->link).known_up = true;
         if (std::holds_alternative<ports::PublishChannelClosed>(event)) {
             client_channel_ = broker_channel_;
             void_unconfirmed();

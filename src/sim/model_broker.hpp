@@ -91,6 +91,7 @@ private:
     struct Wire {
         Wire(VirtualTime& time, Chance& chance, Pipe<Sent>::Arrive at_broker, Pipe<ports::BrokerEvent>::Arrive at_client);
         enum class State : std::uint8_t { down, connecting, up } state = State::down;
+        bool known_up = false;   // the client has been told
         std::uint64_t life = 0;  // of the connection: what was scheduled for another is stale
         Pipe<Sent> commands;
         Pipe<ports::BrokerEvent> events;

@@ -54,6 +54,28 @@ TEST_CASE("commands for a link that is down are dropped") {
     CHECK(talk.unheard<ports::Confirmed>() == 0);
 }
 
+TEST_CASE("commands for a link that is not known to be up are dropped") {
+    Talk talk;
+    const QueueName queue = talk.make_queue("w");
+    const QueueName early = talk.stage().fresh_name("early");
+    for (const Link link : {Link::consume, Link::publish}) {
+        talk.stage().broker().close(link);
+        (void)talk.hear_down(link);
+        talk.stage().broker().connect(link, 0);
+        const bool up = talk.stage().run_until([&] {  // the broker lets us in at some time before we hear of it
+            for (int i = 0; i < 20 && talk.unheard<ports::LinkUp>() == 0; ++i) {
+                talk.say_all(link, {ports::LookUp{early}});
+                (void)talk.stage().ready(queue);
+            }
+            return talk.unheard<ports::LinkUp>() > 0;
+        });
+        REQUIRE(up);
+        (void)talk.hear<ports::LinkUp>();
+        talk.say_all(link, {ports::LookUp{queue}});
+        CHECK(talk.hear<ports::LookedUp>().queue == queue);
+    }
+}
+
 TEST_CASE("closing flushes what was sent before it") {
     Talk talk;
     const QueueName queue = talk.make_queue("w");

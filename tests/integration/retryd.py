@@ -122,7 +122,7 @@ class Retryd:
 
     def situation(self, lines=40):
         """For a test that failed: how it is, and the end of its log."""
-        state = "running" if self.process and self.process.poll() is None else "not running"
+        state = "ended by the test" if self.process is None else {None: "running"}.get(code := self.process.poll(), f"died with {code}")
         try:
             status = self.get("/status")[1]
         except (OSError, http.client.HTTPException) as error:
