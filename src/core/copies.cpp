@@ -194,6 +194,7 @@ void Copies::advance(SteadyTime now, CopyActions& out) {
 }
 
 void Copies::ask_for_declarations(CopyActions& out) {
+    if (!up_) return;  // a question that is heard although its answer is not awaited would shift every later one
     for (const auto& name : std::exchange(to_declare_, {})) {
         auto& target = targets_.at(name);
         if (target.belief != Belief::unknown) continue;
