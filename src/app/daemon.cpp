@@ -57,6 +57,7 @@ Daemon::Daemon(model::PolicyPtr policy, const RunOptions& options)
 
 int Daemon::run() {
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGCHLD, SIG_IGN);  // it starts no process, but as PID 1 it inherits those of others: none stays a zombie
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) signals_.add(number);
     await_signal();
     loop_.start();

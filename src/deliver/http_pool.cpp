@@ -1,5 +1,6 @@
 #include "deliver/http_pool.hpp"
 
+#include "deliver/http_request.hpp"
 #include "model/message.hpp"
 
 #include <algorithm>
@@ -9,10 +10,6 @@ namespace retryd::deliver {
 namespace {
 
 constexpr model::DeliveryKey ready_question{0};  // no delivery has this key
-
-std::string ready_request(const model::DeliverPolicy& policy) {
-    return "GET " + policy.ready->path + " HTTP/1.1\r\nHost: " + policy.http.host + "\r\nAccept: */*\r\n\r\n";
-}
 
 model::Reply failed_reply(const HttpConnection& connection, const std::string& trouble) {
     model::Reply reply;
@@ -93,16 +90,19 @@ void HttpPool::ask_whether_ready(HttpConnection& connection) {
             const auto silent = asked.lock();
             if (error || self == nullptr || silent == nullptr || self->take_probing(*silent) == nullptr) return;
             silent->close();
-            self->inbox_.not_ready(self->id_, "GET " + self->policy_.ready->path + ": no answer in 5 s");
+            self->not_ready("no answer in 5 s");
         });
 }
 
-void HttpPool::ready_answered(HttpConnection& connection, const model::Reply& reply) {
+void HttpPool::ready_answered(const HttpConnection& connection, const model::Reply& reply) {
     probe_timer_.cancel();
-    auto asked = take_probing(connection);
-    if (connection.is_open()) keep_idle(std::move(asked));
+    take_probing(connection)->close();
     if (reply.status >= 200 && reply.status < 300) return inbox_.probed(id_, {});
-    inbox_.not_ready(id_, "GET " + policy_.ready->path + ": status " + std::to_string(reply.status));
+    not_ready("status " + std::to_string(reply.status));
+}
+
+void HttpPool::not_ready(const std::string& why) {
+    inbox_.not_ready(id_, "GET " + policy_.ready->path + ": " + why);
 }
 
 void HttpPool::replied(HttpConnection& connection, model::DeliveryKey key, model::Reply&& reply) {
@@ -115,6 +115,7 @@ void HttpPool::replied(HttpConnection& connection, model::DeliveryKey key, model
 void HttpPool::ended(HttpConnection& connection, const std::string& trouble) {
     if (take_probing(connection) != nullptr) {
         probe_timer_.cancel();
+        if (connection.has_sent()) return not_ready(trouble);  // somebody is there
         return inbox_.probed(id_, trouble);
     }
     if (connection.exchange()) return exchange_failed(connection, trouble);

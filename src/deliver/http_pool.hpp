@@ -7,6 +7,7 @@
 // a fresh one; where nothing could be written at all the reply is `unavailable`, every other broken exchange is `lost`.
 // After a loss on a reused connection none is kept for a minute: some servers close after each answer without saying so,
 // and every request that meets such a closing would be lost.
+// With a standing gate each probe asks for its page on a connection of its own.
 
 #include "deliver/http_connection.hpp"
 #include "model/names.hpp"
@@ -55,7 +56,8 @@ private:
     void keep_idle(ConnectionPtr connection);
     void send_fresh(HttpExchange exchange);
     void ask_whether_ready(HttpConnection& connection);
-    void ready_answered(HttpConnection& connection, const model::Reply& reply);
+    void ready_answered(const HttpConnection& connection, const model::Reply& reply);
+    void not_ready(const std::string& why);
     void exchange_failed(const HttpConnection& connection, const std::string& trouble);
     ConnectionPtr take_probing(const HttpConnection& connection);
     void arm_sweep();

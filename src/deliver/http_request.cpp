@@ -42,6 +42,12 @@ class OwnHeaders {
 public:
     explicit OwnHeaders(const FixedHeaders& fixed) : fixed_(fixed) {}
 
+    void fixed() {
+        for (const auto& [name, value] : fixed_) {
+            if (may_be_sent(name, value)) raw(name, value);
+        }
+    }
+
     void raw(std::string_view name, std::string_view value) { lines_.append(name).append(": ").append(value).append("\r\n"); }
     void escaped(std::string_view name, std::string_view value) {
         lines_.append(name).append(": ");
@@ -176,9 +182,7 @@ std::string request_head(const ports::Delivery& delivery, const model::QueuePoli
     head.append("POST ").append(queue.deliver.http.path).append(" HTTP/1.1\r\n");
     own.raw("Host", queue.deliver.http.host);
     own.raw("Content-Length", std::to_string(delivery.message->body.size()));
-    for (const auto& [name, value] : fixed) {
-        if (may_be_sent(name, value)) own.raw(name, value);
-    }
+    own.fixed();
     write_delivery(own, delivery, queue);
     const auto properties = model::read_properties(delivery.shown);
     ApplicationHeaders application;
@@ -192,6 +196,15 @@ std::string request_head(const ports::Delivery& delivery, const model::QueuePoli
     if (application.omitted > 0) own.raw(omitted_name, std::to_string(application.omitted));
     head += "\r\n";
     return std::move(head);
+}
+
+std::string ready_request(const model::DeliverPolicy& policy) {
+    OwnHeaders own(policy.headers);
+    own.lines().append("GET ").append(policy.ready->path).append(" HTTP/1.1\r\n");
+    own.raw("Host", policy.http.host);
+    own.raw("Connection", "close");
+    own.fixed();
+    return std::move(own.lines()) + "\r\n";
 }
 
 }  // namespace retryd::deliver

@@ -65,8 +65,8 @@ struct DeliverPolicy {
     Milliseconds timeout = 20s;                                // from the request's first byte to the reply's last
     std::uint32_t concurrency = 16;                            // deliveries at the consumer at once, 1..10000
     ByteCount max_reply{64 * 1024};                            // above: the status decides, the body is not read
-    std::optional<ReadyPolicy> ready;
-    std::optional<Milliseconds> slow_start;  // until full concurrency, at the latest
+    std::optional<ReadyPolicy> ready;                          // http only: on a stream a session is the readiness
+    std::optional<Milliseconds> slow_start = 10s;              // until full concurrency, at the latest
 };
 
 struct StatusRange {

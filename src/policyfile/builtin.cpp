@@ -66,8 +66,6 @@ events: {}
 
 constexpr std::array process_later{"broker.tls", "broker.management", "dependencies", "events"};
 constexpr std::array queue_later{"deliver.rate",
-                                 "deliver.ready",
-                                 "deliver.slow_start",
                                  "retry.quick.skip_above",
                                  "limits.suspect_after",
                                  "limits.solo_tries",

@@ -109,6 +109,8 @@ void read_deliver(const Field& deliver, Values& values, model::DeliverPolicy& ou
     read_headers(deliver.at("headers"), values, out);
     values.read(deliver.at("timeout"), {1ms, model::hand_limit}, out.timeout);
     values.read(deliver.at("max_reply"), {ByteCount{1024}, ByteCount{16 * 1024 * 1024}}, out.max_reply);
+    read_ready(deliver.at("ready"), values, out.ready);
+    values.read(deliver.at("slow_start"), {1ms, 1h}, out.slow_start);
     const Field concurrency = deliver.at("concurrency");
     if (concurrency.get().mapping() || concurrency.get().text == "auto") {
         values.fault(concurrency, "auto and {min, max} are not supported yet", "a number from 1 to 10000",

@@ -101,6 +101,21 @@ void check_consumer(const QueueSection& section, const Field& deliver, Values& v
     }
 }
 
+// What only a whole queue shows: where its path stands, and whether there is anything to ask.
+void check_ready(const Field& deliver, Values& values) {
+    const Field ready = deliver.at("ready");
+    const Field stream = deliver.at("stream");
+    if (ready.off() || ready.absent()) return;
+    if (!stream.off() && !stream.absent()) {
+        values.fault(ready,
+                     "on deliver.stream (line " + std::to_string(stream.get().place.line) +
+                         ") the consumer dials in, and a session is its readiness",
+                     "leave it out; none takes back what stands in defaults or a group");
+    } else if (ready.get().mapping() && ready.at("path").absent()) {
+        values.fault(ready, "no path is named", "{path: /healthz}, or none", ProblemCode::missing);
+    }
+}
+
 }  // namespace
 
 void read_queue_values(const Field& queue, Values& values, QueuePolicy& policy) {
@@ -119,6 +134,7 @@ void read_queue_values(const Field& queue, Values& values, QueuePolicy& policy) 
 void read_queue_whole(const QueueSection& section, const OwnNames& names, Values& values, QueuePolicy& policy) {
     const Field queue{section.values, ""};
     check_consumer(section, queue.at("deliver"), values);
+    check_ready(queue.at("deliver"), values);
     DestinationReader destinations(names, values, policy);
     const Field to = queue.at("to");
     destinations.read(to.at("exhausted"), policy.to.exhausted);

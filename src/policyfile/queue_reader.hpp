@@ -19,6 +19,7 @@ void read_queue_whole(const QueueSection& section, const OwnNames& names, Values
 
 // The parts, each in a file of its own.
 void read_deliver(const Field& deliver, Values& values, model::DeliverPolicy& out);
+void read_ready(const Field& ready, Values& values, std::optional<model::ReadyPolicy>& out);
 void read_stream(const Field& deliver, Values& values, std::optional<model::StreamTarget>& out);
 void read_classify(const Field& classify, Values& values, std::vector<model::ClassifyRule>& out);
 void read_retry(const Field& retry, Values& values, model::RetryPolicy& out);

@@ -30,6 +30,8 @@ class Answer:
     wait: float = 0  # seconds before it is sent
     close: bool = False  # cut the connection after it
     raw: bytes = None  # these bytes instead of all that
+    before: callable = None  # called just before it is sent, or would have been
+    after: callable = None  # called when it is sent
 
 
 @dataclass
@@ -99,9 +101,13 @@ class Connection(asyncio.Protocol):
             self.write(answer)
 
     def write(self, answer):
+        if answer.before:
+            answer.before()
         if self.transport.is_closing():
             return
         self.transport.write(answer.raw if answer.raw is not None else encode(answer))
+        if answer.after:
+            answer.after()
         if answer.close:
             self.transport.close()
 

@@ -95,7 +95,9 @@ class IntegrationCase(unittest.TestCase):
         return self.entered(Consumer(reply, path))
 
     def retryd(self, policy, amqp=None, arguments=(), wait_ready=True):
-        """A running daemon. In `policy`, @QUEUE@ stands for self.queue."""
+        """A running daemon. In `policy`, @QUEUE@ stands for self.queue. It has no slow start unless the policy speaks of one."""
+        if "slow_start" not in policy:
+            policy = "defaults: {deliver: {slow_start: none}}\n" + policy
         daemon = Retryd(policy.replace("@QUEUE@", self.queue), amqp, arguments)
         self.addCleanup(daemon.end)
         self.daemons.append(daemon)

@@ -12,7 +12,7 @@ PADDING = b"." * 1000
 POLICY = """
 queues:
   "@QUEUE@":
-    deliver: {http: "%s", concurrency: 16}
+    deliver: {http: "%s", concurrency: 16, slow_start: 10s}
     retry: {quick: {tries: %d, delay: 10ms}, delays: [100ms, 200ms, 400ms]}
 """
 

@@ -72,10 +72,7 @@ TEST_CASE("why tells where a message was parked and for what reason") {
 }
 
 TEST_CASE("why tells what is in hand: at the consumer, ready, or waiting for a quick try") {
-    World world{orders([](auto& queue) {
-        queue.deliver.concurrency = 1;
-        queue.deliver.slow_start.reset();
-    })};
+    World world{orders([](auto& queue) { queue.deliver.concurrency = 1; })};
     auto slow = answer(200);
     slow.after = 10s;
     world.publish("orders", always(slow), with_id("first"));

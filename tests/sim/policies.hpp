@@ -1,5 +1,5 @@
 #pragma once
-// Policies for scenarios: complete, with the built-in values but for what a scenario says.
+// Policies for scenarios: complete, with the built-in values but for the slow start and what a scenario says.
 
 #include "model/policy.hpp"
 
@@ -20,6 +20,7 @@ inline model::QueuePolicy queue_policy(const std::string& name) {
     queue.dlq = {"retryd." + name + ".dlq"};
     queue.tier_prefix = "retryd." + name + ".";
     queue.deliver.http.path = "/" + name;
+    queue.deliver.slow_start.reset();
     queue.retry.delays = {100ms, 200ms, 400ms};
     queue.retry.max = 3;
     queue.to = {queue.parked, queue.parked, queue.parked, queue.parked, queue.dlq};

@@ -46,6 +46,7 @@ model::PolicyPtr some_policy(Chance& chance) {
         queue.deliver.timeout = 2s;
         queue.hold.delays = {1s, 5s, 30s};
         queue.prefetch = 2 + static_cast<std::uint32_t>(chance.below(100));
+        if (chance.below(2) == 0) queue.deliver.slow_start = 10s;
     });
 }
 

@@ -50,6 +50,10 @@ struct House : ports::Inbox {
         CHECK_FALSE(calling_out);
         probes.push_back(trouble);
     }
+    void not_ready(model::QueueId, const std::string& why) override {
+        CHECK_FALSE(calling_out);
+        probes.push_back("not ready: " + why);
+    }
 
     model::DeliveryKey send(std::string body = "hello", std::string shown = std::string(2, '\0')) {
         ports::Delivery delivery;

@@ -107,7 +107,8 @@ private:
         const auto end = unread.find("\r\n\r\n");
         const std::string name = "\r\nContent-Length: ";
         const auto length = unread.find(name);
-        if (end == std::string::npos || length == std::string::npos) return std::string::npos;
+        if (end == std::string::npos) return std::string::npos;
+        if (length == std::string::npos) return end + 4;
         return end + 4 + std::stoul(unread.substr(length + name.size()));
     }
 };

@@ -91,8 +91,6 @@ TEST_CASE("what is due later is refused where it stands, even with its built-in 
         {"storm: {growth: 3}", "4:6: storm is not supported yet"},
         {"needs: []", "4:6: needs is not supported yet"},
         {"deliver: {rate: none}", "4:16: deliver.rate is not supported yet"},
-        {"deliver: {ready: none}", "4:16: deliver.ready is not supported yet"},
-        {"deliver: {slow_start: 10s}", "4:16: deliver.slow_start is not supported yet"},
         {"deliver: {concurrency: auto}", "4:29: deliver.concurrency: auto and {min, max} are not supported yet"},
         {"deliver: {concurrency: {min: 1, max: 2}}", "4:29: deliver.concurrency: auto and {min, max} are not supported yet"},
         {"retry: {quick: {skip_above: none}}", "4:22: retry.quick.skip_above is not supported yet"},
@@ -235,6 +233,32 @@ TEST_CASE("the stream's address and who may come to it are held to their form") 
     CHECK(faults_of(broker + "defaults: {deliver: {stream: \"unix:/s\"}}\nqueues: {a: {}, b: {}}\n") ==
           std::vector<std::string>{"2:30: deliver.stream: the socket of \"b\" is that of \"a\" already; one for each queue: "
                                    "unix:/run/retryd/{queue}.sock"});
+}
+
+TEST_CASE("the standing gate is held to its form, and stands before http alone") {
+    check_rows({
+        {"deliver: {ready: healthz}",
+         "4:23: deliver.ready: \"healthz\": the path does not begin with /; such as /healthz, or none"},
+        {"deliver: {ready: \"/a b\"}", "4:23: deliver.ready: \"/a b\": the path has a character that no request line may have"},
+        {"deliver: {ready: true}", "4:23: deliver.ready: \"true\": the path does not begin with /"},
+        {"deliver: {ready: [/a]}", "4:23: deliver.ready: a list stands here; one value is due"},
+        {"deliver: {ready: {path: a}}", "4:30: deliver.ready.path: \"a\": the path does not begin with /"},
+        {"deliver: {ready: {every: 1s}}", "4:23: deliver.ready: no path is named; {path: /healthz}, or none"},
+        {"deliver: {ready: {path: /a, every: 2}}", "4:41: deliver.ready.every: \"2\" has no unit"},
+        {"deliver: {ready: {path: /a, every: 99ms}}", "4:41: deliver.ready.every: \"99ms\" is under 100ms; 100ms to 1h"},
+        {"deliver: {ready: {path: /a, down_after: 0}}", "4:46: deliver.ready.down_after: \"0\" is under 1; 1 to 100"},
+        {"deliver: {ready: {path: /a, up_after: 101}}", "4:44: deliver.ready.up_after: \"101\" is over 100; 1 to 100"},
+        {"deliver: {ready: {path: /a, evry: 2s}}", "4:34: unknown key \"deliver.ready.evry\"; did you mean every?"},
+        {"deliver: {slow_start: 10}", "4:28: deliver.slow_start: \"10\" has no unit"},
+        {"deliver: {slow_start: 0s}", "4:28: deliver.slow_start: \"0s\" is under 1ms; 1ms to 1h"},
+        {"deliver: {http: none, stream: \"unix:/s\", ready: /a}",
+         "4:54: deliver.ready: on deliver.stream (line 4) the consumer dials in, and a session is its readiness; leave it out; "
+         "none takes back what stands in defaults or a group"},
+    });
+    const std::string halves =
+        "defaults: {deliver: {http: \"http://c\", ready: {path: /a}}}\ngroups: {g: {queues: [w], deliver: {ready: {every: "
+        "1s}}}}\n";
+    CHECK(faults_of(broker + halves).empty());
 }
 
 TEST_CASE("a fault of defaults is told once, however many queues take it, and also where every queue overrides it") {

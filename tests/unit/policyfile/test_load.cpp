@@ -49,6 +49,8 @@ TEST_CASE("the smallest file gives the built-in values that the model states") {
     CHECK(orders.deliver.http.path == "/orders");
     CHECK(orders.deliver.timeout == standard.deliver.timeout);
     CHECK(orders.deliver.concurrency == standard.deliver.concurrency);
+    CHECK_FALSE(orders.deliver.ready);
+    CHECK(orders.deliver.slow_start == standard.deliver.slow_start);
     CHECK(orders.retry.quick == std::vector<Milliseconds>{200ms, 400ms});
     CHECK(orders.retry.delays == standard.retry.delays);
     CHECK(orders.retry.max == standard.retry.max);
@@ -176,6 +178,34 @@ TEST_CASE("a stream stands instead of http, with who may come to it") {
     CHECK(b->access.uids == std::vector<std::uint32_t>{33});
     CHECK_FALSE(policy.queues.at(2).deliver.stream);
     CHECK(queue("").deliver.stream.has_value() == false);
+}
+
+TEST_CASE("a standing gate is a path, or a mapping with its pace") {
+    const auto ready = [](const std::string& text) { return queue("deliver: {ready: " + text + "}").deliver.ready; };
+    const auto plain = ready("\"/ready/{queue}\"");
+    REQUIRE(plain);
+    CHECK(plain->path == "/ready/w");
+    CHECK(plain->every == 2s);
+    CHECK(plain->down_after == 1);
+    CHECK(plain->up_after == 1);
+    const auto paced = ready("{path: /r, every: 500ms, down_after: 3, up_after: 2}");
+    REQUIRE(paced);
+    CHECK(paced->path == "/r");
+    CHECK(paced->every == 500ms);
+    CHECK(paced->down_after == 3);
+    CHECK(paced->up_after == 2);
+    CHECK_FALSE(ready("none"));
+    const model::Policy policy = good(broker +
+                                      "defaults: {deliver: {http: \"http://c\", ready: {path: /d, every: 1s}}}\n"
+                                      "queues: {a: {deliver: {ready: {every: 9s}}}, b: {deliver: {ready: /b}},\n"
+                                      "         c: {deliver: {http: none, stream: \"unix:/s\", ready: none}}}\n");
+    CHECK(policy.queues.at(0).deliver.ready->path == "/d");
+    CHECK(policy.queues.at(0).deliver.ready->every == 9s);
+    CHECK(policy.queues.at(1).deliver.ready->path == "/b");
+    CHECK(policy.queues.at(1).deliver.ready->every == 2s);
+    CHECK_FALSE(policy.queues.at(2).deliver.ready);
+    CHECK(queue("deliver: {slow_start: 1m}").deliver.slow_start == Milliseconds{1min});
+    CHECK_FALSE(queue("deliver: {slow_start: none}").deliver.slow_start);
 }
 
 TEST_CASE("secrets are put in once, and no fault shows them") {
