@@ -34,6 +34,7 @@ void ConsumerWatch::unavailable(model::SteadyTime now, std::uint64_t random) {
 
 void ConsumerWatch::probe_succeeded(model::SteadyTime now) {
     probing_ = false;
+    if (state_ == State::misconfigured && gate_) return enter(State::trying, now);
     if (gate_) next_ = now + gate_->every;
     if (state_ == State::present) gate_row_ = 0;
     const bool was_out = state_ == State::away || state_ == State::not_ready;
@@ -45,7 +46,7 @@ void ConsumerWatch::probe_succeeded(model::SteadyTime now) {
 void ConsumerWatch::probe_refused(model::SteadyTime now) {
     probing_ = false;
     if (gate_) next_ = now + gate_->every;
-    if (state_ == State::away) return enter(State::not_ready, now);
+    if (state_ == State::away || state_ == State::misconfigured) return enter(State::not_ready, now);
     if (state_ == State::not_ready) gate_row_ = 0;
     if (state_ == State::present && gate_ && ++gate_row_ >= gate_->down_after) enter(State::not_ready, now);
 }
@@ -62,7 +63,7 @@ void ConsumerWatch::probe_failed(model::SteadyTime now, std::uint64_t random) {
 bool ConsumerWatch::timer_due(model::SteadyTime now) {
     if (full_at_ && now >= *full_at_) full_at_.reset();
     if (now < next_) return false;
-    if (state_ == State::misconfigured) {
+    if (state_ == State::misconfigured && !gate_) {
         enter(State::trying, now);
         return false;
     }
@@ -72,12 +73,13 @@ bool ConsumerWatch::timer_due(model::SteadyTime now) {
 
 // Whether probes are of use in this state.
 bool ConsumerWatch::probes() const {
-    return state_ == State::away || state_ == State::not_ready || (state_ == State::present && gate_);
+    const bool asked_by_the_gate = state_ == State::present || state_ == State::misconfigured;
+    return state_ == State::away || state_ == State::not_ready || (asked_by_the_gate && gate_);
 }
 
 model::SteadyTime ConsumerWatch::next() const {
     auto when = model::SteadyTime::max();
-    if (state_ == State::misconfigured || (probes() && !probing_)) when = next_;
+    if ((state_ == State::misconfigured && !gate_) || (probes() && !probing_)) when = next_;
     return full_at_ ? std::min(when, *full_at_) : when;
 }
 

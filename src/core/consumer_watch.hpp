@@ -4,7 +4,8 @@
 //   away           nobody answers: probes, one at a time, 100 ms growing to 5 s with jitter
 //   not_ready      it answers the standing gate's probe, but not with 2xx: probes at the gate's own pace
 //   present        deliveries flow; with a standing gate the probes go on
-//   misconfigured  it answered a delivery as one that is misconfigured or misaddressed: nothing is sent for a while
+//   misconfigured  it answered a delivery as one that is misconfigured or misaddressed: nothing is sent for a while, and
+//                  with a standing gate nothing before it has said again that it is ready
 //   trying         one real message is let through, to see whether it is still misconfigured, or really back: a consumer
 //                  that has been away must answer one before it is given more (each return costs a delivery count)
 //

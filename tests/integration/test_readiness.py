@@ -176,6 +176,22 @@ class Gate(Readiness):
         self.wait_for_nothing_left()
         self.assert_each_came_once_on_its_first_attempt(app, 200)
 
+    def test_a_misconfigured_consumer_is_tried_only_while_its_page_says_that_it_is_ready(self):
+        self.work = lambda request: 401
+        app = self.app()
+        self.publish(3)
+        daemon = self.daemon_for(app)
+        self.wait_for_cause(daemon, "consumer-misconfigured")
+        self.health = 503  # it is being put right
+        self.wait_for_not_ready(daemon, "status 503")
+        self.work = lambda request: 503
+        time.sleep(1)  # a while in which nothing may come
+        self.work = lambda request: 200
+        self.health = 200
+        self.wait_for_nothing_left()
+        self.assertEqual({request.attempt for request in self.messages(app)}, {1})
+        self.assertEqual(set(daemon.deliveries(self.queue)), {"endpoint", "success"})
+
     def test_away_not_ready_and_back(self):
         app = self.app()
         daemon = self.daemon_for(app)

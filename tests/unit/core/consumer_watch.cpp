@@ -149,6 +149,38 @@ TEST_CASE("a standing gate is asked again and again, and closes and opens after 
     CHECK(probe(false) == State::not_ready);
 }
 
+TEST_CASE("behind a gate a misconfigured consumer is tried only when it says that it is ready") {
+    auto policy = at_once;
+    policy.ready = retryd::model::ReadyPolicy{"/healthz", 2s, 1, 1};
+    ConsumerWatch watch(policy, start);
+    REQUIRE(watch.timer_due(start));
+    watch.probe_succeeded(start);
+    const auto asks_again = [&] {
+        watch.endpoint(start, latest);
+        CHECK(watch.state() == State::misconfigured);
+        REQUIRE(watch.timer_due(watch.next()));
+        CHECK(watch.state() == State::misconfigured);
+        CHECK(watch.next() == SteadyTime::max());  // one question at a time
+        CHECK(watch.permits(16, start) == 0);
+    };
+    asks_again();
+    watch.probe_succeeded(start);
+    CHECK(watch.state() == State::trying);
+    CHECK(watch.is_misconfigured());
+    CHECK(watch.permits(16, start) == 1);
+
+    asks_again();
+    watch.probe_refused(start);
+    CHECK(watch.state() == State::not_ready);
+    REQUIRE(watch.timer_due(watch.next()));
+    watch.probe_succeeded(start);
+    CHECK(watch.state() == State::present);
+
+    asks_again();
+    watch.probe_failed(start, latest);
+    CHECK(watch.state() == State::away);
+}
+
 TEST_CASE("a gate that nobody answers any more means away, after its count") {
     auto policy = at_once;
     policy.ready = retryd::model::ReadyPolicy{"/healthz", 2s, 2, 1};
