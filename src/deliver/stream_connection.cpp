@@ -56,11 +56,21 @@ void StreamConnection::send(std::string frame, model::MessagePtr message) {
 
 // The peer has a moment to read it: a socket that is closed over unread bytes takes the answer with it.
 void StreamConnection::break_off(const Breach& breach) {
-    owner_ = nullptr;
-    breaking_off_ = true;
     send(error_frame(breach));
+    finish();
+}
+
+void StreamConnection::finish() {
+    owner_ = nullptr;
+    finishing_ = true;
+    if (!writing_) say_no_more();
     timer_.expires_after(last_word_within);
     await_timer();
+}
+
+void StreamConnection::say_no_more() {
+    error_code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
 }
 
 void StreamConnection::close() {
@@ -132,13 +142,12 @@ void StreamConnection::written(const error_code& error) {
         write();
     } else {
         writing_ = false;
-        error_code ignored;
-        if (breaking_off_) socket_.shutdown(Socket::shutdown_send, ignored);
+        if (finishing_) say_no_more();
     }
 }
 
 void StreamConnection::await_timer() {
-    if (!breaking_off_) timer_.expires_at(on_the_clock(session_.next()));
+    if (!finishing_) timer_.expires_at(on_the_clock(session_.next()));
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
         if (!error) self->timer_rang();
     });

@@ -39,8 +39,10 @@ public:
     void start();
     // A frame, and the body that belongs to it.
     void send(std::string frame, model::MessagePtr message = nullptr);
-    // Says what was wrong and closes. The owner is not told.
+    // Says what was wrong and finishes.
     void break_off(const Breach& breach);
+    // Ends the stream after what is still to be sent, and closes when the peer does. The owner is not told.
+    void finish();
     void close();
 
     [[nodiscard]] StreamSession& session() { return session_; }
@@ -58,6 +60,7 @@ private:
     void end(const std::string& why);
     void write();
     void written(const boost::system::error_code& error);
+    void say_no_more();
     void await_timer();
     void timer_rang();
 
@@ -71,7 +74,7 @@ private:
     std::deque<Outgoing> outgoing_;
     std::size_t being_written_ = 0;  // so many at its front
     bool writing_ = false;
-    bool breaking_off_ = false;  // what is still to be written is the last word
+    bool finishing_ = false;  // what is still to be written is the last word
 };
 
 }  // namespace retryd::deliver

@@ -114,6 +114,7 @@ std::optional<Breach> StreamServer::refusal(Protocol::socket& socket) const {
 
 void StreamServer::heard(StreamConnection& connection, Heard&& what) {
     std::visit([&](auto& it) { hear(connection, it); }, what);
+    part_when_over(connection);
 }
 
 void StreamServer::hear(StreamConnection& connection, const Welcomed&) {
@@ -148,12 +149,25 @@ void StreamServer::hear(StreamConnection&, const HasLeft&) {
     if (present() == 0) inbox_.consumer_gone(id_, "the last session on " + address() + " has left");
 }
 
-void StreamServer::ended(StreamConnection& connection, const std::string& why) {
+// Who leaves need not guess what is still on its way to it: the end of the session says that nothing is.
+void StreamServer::part_when_over(StreamConnection& connection) {
+    if (!connection.session().is_over()) return;
+    const auto session = take_out(connection);
+    if (session != nullptr) session->finish();
+}
+
+StreamServer::ConnectionPtr StreamServer::take_out(const StreamConnection& connection) {
     const auto found =
         std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& it) { return it.get() == &connection; });
-    if (found == sessions_.end()) return;
-    const auto session = std::move(*found);
+    if (found == sessions_.end()) return nullptr;
+    auto session = std::move(*found);
     sessions_.erase(found);
+    return session;
+}
+
+void StreamServer::ended(StreamConnection& connection, const std::string& why) {
+    const auto session = take_out(connection);
+    if (session == nullptr) return;
     lose(session->session().unanswered(), why);
     if (session->session().is_present() && present() == 0) inbox_.consumer_gone(id_, why + ", it was the last on " + address());
 }
@@ -203,7 +217,9 @@ bool StreamServer::abandon(model::DeliveryKey key) {
     if (std::erase(refused_, key) > 0) return true;
     const auto place = places_.extract(key);
     if (place.empty()) return false;
-    place.mapped().session->session().abandon(place.mapped().id);
+    auto& connection = *place.mapped().session;
+    connection.session().abandon(place.mapped().id);
+    part_when_over(connection);
     return true;
 }
 

@@ -66,6 +66,8 @@ private:
     void stop_listening();
     [[nodiscard]] std::optional<Breach> refusal(Protocol::socket& socket) const;
     ConnectionPtr next_taker();
+    void part_when_over(StreamConnection& connection);
+    ConnectionPtr take_out(const StreamConnection& connection);  // null: not among the sessions any more
     void refuse(model::DeliveryKey key);
     void report_refused();
     void lose(const std::vector<model::DeliveryKey>& keys, const std::string& why);

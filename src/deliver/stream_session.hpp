@@ -58,6 +58,8 @@ public:
     void abandon(std::uint64_t id);
 
     [[nodiscard]] bool is_present() const { return state_ == State::present; }  // has said hello and has not left
+    // It has left and owes no answer that anybody waits for: a message that crossed its `leave` was one.
+    [[nodiscard]] bool is_over() const { return state_ == State::leaving && unanswered_.empty(); }
     [[nodiscard]] std::uint32_t credit() const { return is_present() ? credit_ : 0; }
     // The answers that it owes, those that have timed out among them: it may be at work on them still.
     [[nodiscard]] std::size_t busy() const { return unanswered_.size() + overdue_; }

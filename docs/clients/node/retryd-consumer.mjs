@@ -76,7 +76,7 @@ async function outcomeOf(handler, message) {
 
 class Session {
   constructor(handler, credit, name) {
-    Object.assign(this, {handler, credit, name, inFlight: 0, leaving: false, welcomed: false, chunks: [], size: 0, due: 8});
+    Object.assign(this, {handler, credit, name, welcomed: false, chunks: [], size: 0, due: 8});
   }
 
   /** Resolves when the session has ended: with what went wrong, or nothing. */
@@ -100,15 +100,8 @@ class Session {
     });
   }
 
-  leave() {
-    this.leaving = true;
-    this.say({op: 'leave'});
-    this.endWhenDone();
-  }
-
-  endWhenDone() {
-    if (this.leaving && this.inFlight === 0) this.socket.end();
-  }
+  /** retryd ends the session when it has every answer. */
+  leave() { this.say({op: 'leave'}); }
 
   say(header) {
     const data = Buffer.from(JSON.stringify(header));
@@ -143,10 +136,7 @@ class Session {
   }
 
   async handle(message) {
-    this.inFlight += 1;
     const outcome = await outcomeOf(this.handler, message);
     this.say({op: 'reply', id: message.id, ...outcome, credit: 1});
-    this.inFlight -= 1;
-    this.endWhenDone();
   }
 }

@@ -118,8 +118,8 @@ class _Session:
     def __init__(self, address, credit, name, work, stop):
         self.path, self.credit, self.name, self.work, self.stop = address.removeprefix("unix:"), credit, name, work, stop
         self.socket = socket.socket(socket.AF_UNIX)
-        self.changed = threading.Condition()  # guards writing, and says that a message was answered
-        self.in_flight, self.welcomed, self.over = 0, False, False
+        self.writing = threading.Lock()
+        self.welcomed, self.over = False, False
 
     def serve(self):
         with self.socket:
@@ -134,8 +134,6 @@ class _Session:
 
     def _take(self, header, body):
         if header["op"] == "message":
-            with self.changed:
-                self.in_flight += 1
             self.work.put(Message(self, header, body))
         elif header["op"] == "ping":
             self.say({"op": "pong"})
@@ -150,10 +148,7 @@ class _Session:
             if self.over:
                 return
         try:
-            self.say({"op": "leave"})
-            with self.changed:
-                self.changed.wait_for(lambda: self.in_flight == 0)
-            self.socket.shutdown(socket.SHUT_RDWR)
+            self.say({"op": "leave"})  # retryd ends the session when it has every answer
         except OSError:
             pass  # it is over already
 
@@ -162,13 +157,10 @@ class _Session:
             self.say({"op": "reply", "id": message.id, **outcome, "credit": 1})
         except OSError:
             log.warning("the answer to %s is lost: the message will come again", message.idempotency_key)
-        with self.changed:
-            self.in_flight -= 1
-            self.changed.notify_all()
 
     def say(self, header):
         data = json.dumps(header).encode()
-        with self.changed:
+        with self.writing:
             self.socket.sendall(struct.pack(">II", len(data), 0) + data)
 
     def _read(self):

@@ -70,6 +70,28 @@ TEST_CASE("whoever leaves last makes it gone too, once") {
     CHECK(house.reports.size() == reports);
 }
 
+TEST_CASE("a session that has left is ended as soon as nobody waits for an answer of it") {
+    House house;
+    house.open();
+    Caller idle(house, 1);
+    idle.say(R"({"op":"leave"})");
+    CHECK(idle.next().empty());
+
+    Caller busy(house, 2);
+    house.send();
+    const auto late = house.send();
+    busy.next();
+    busy.next();
+    busy.say(R"({"op":"leave"})");
+    busy.reply(1);
+    house.run_until([&] { return house.replies.size() == 1; });
+    house.settle();
+    CHECK_FALSE(busy.has_news());
+    house.consumer->abandon(late);
+    CHECK(busy.next().empty());
+    CHECK(house.replies.size() == 1);
+}
+
 TEST_CASE("without credit a delivery is unavailable, and told later, not at once") {
     House house;
     house.open();

@@ -125,7 +125,9 @@ TEST_CASE("whoever has left takes no more, may still answer, and may say so twic
     it.says<CreditGiven>(R"({"op":"credit","n":5})");
     CHECK(it.session.credit() == 0);
     it.says<NothingNew>(leave);
+    CHECK_FALSE(it.session.is_over());
     it.says<Answered>(reply(1, 1));
+    CHECK(it.session.is_over());
 }
 
 TEST_CASE("what is unanswered is told in the order in which it was given") {
