@@ -94,11 +94,11 @@ class IntegrationCase(unittest.TestCase):
         path = None if tcp else str(self.folder / f"app-{secrets.token_hex(2)}.sock")
         return self.entered(Consumer(reply, path))
 
-    def retryd(self, policy, amqp=None, arguments=(), wait_ready=True):
+    def retryd(self, policy, amqp=None, arguments=(), wait_ready=True, wrapper=()):
         """A running daemon. In `policy`, @QUEUE@ stands for self.queue. It has no slow start unless the policy speaks of one."""
         if "slow_start" not in policy:
             policy = "defaults: {deliver: {slow_start: none}}\n" + policy
-        daemon = Retryd(policy.replace("@QUEUE@", self.queue), amqp, arguments)
+        daemon = Retryd(policy.replace("@QUEUE@", self.queue), amqp, arguments, wrapper)
         self.addCleanup(daemon.end)
         self.daemons.append(daemon)
         return daemon.start(wait_ready)

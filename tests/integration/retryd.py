@@ -45,10 +45,11 @@ def eventually(condition, timeout=15, what="the condition", every=0.02):
 
 
 class Retryd:
-    def __init__(self, policy, amqp=None, arguments=()):
+    def __init__(self, policy, amqp=None, arguments=(), wrapper=()):
         self.folder = tempfile.mkdtemp(prefix="retryd-")
         self.admin = f"{self.folder}/admin.sock"
         self.arguments = arguments
+        self.wrapper = wrapper  # a command that runs it: ("unshare", "--pid", …)
         self.amqp = amqp or os.environ["RETRYD_TEST_AMQP"]
         self.process = None
         self.write_policy(policy)
@@ -68,7 +69,7 @@ class Retryd:
     # --- its life
 
     def start(self, wait_ready=True):
-        command = [os.environ["RETRYD_BIN"], "run", "--config", f"{self.folder}/policy.yaml", *self.arguments]
+        command = [*self.wrapper, os.environ["RETRYD_BIN"], "run", "--config", f"{self.folder}/policy.yaml", *self.arguments]
         environment = {**os.environ, "RUNTIME_DIRECTORY": self.folder}
         with open(f"{self.folder}/log", "ab") as log:
             self.process = subprocess.Popen(
