@@ -74,6 +74,8 @@ asio::awaitable<void> HttpConnection::run() {
     const auto buffer = asio::buffer(input_);
     while (is_open()) {
         const auto [error, size] = co_await socket_.async_read_some(buffer, nothrow);
+        // What was read may answer a request of which the loop has not told yet that it was sent: that waits in its queue.
+        if (sending_ && !has_sent()) co_await asio::post(io_, nothrow);
         if (!is_open()) co_return;
         if (error) {
             stream_ended(error);
