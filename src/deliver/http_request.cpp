@@ -5,9 +5,9 @@
 #include "deliver/http_text.hpp"
 #include "model/header_table.hpp"
 #include "model/properties.hpp"
+#include "model/reserved_headers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -22,10 +22,6 @@ constexpr std::size_t longest_last_error = 512;  // bytes of it that the consume
 constexpr std::string_view omitted_name = "Retryd-Headers-Omitted";
 constexpr std::size_t omitted_line = omitted_name.size() + 16;  // with its number and line end
 
-constexpr std::array<std::string_view, 11> reserved_names{"host",    "content-length", "transfer-encoding", "connection",
-                                                          "te",      "keep-alive",     "proxy-connection",  "expect",
-                                                          "trailer", "upgrade",        "idempotency-key"};
-
 bool is_fixed(const FixedHeaders& fixed, std::string_view name) {
     return std::any_of(fixed.begin(), fixed.end(), [&](const auto& header) { return equal_ignoring_case(header.first, name); });
 }
@@ -33,7 +29,7 @@ bool is_fixed(const FixedHeaders& fixed, std::string_view name) {
 // A fixed value goes out as it was written, so it must not end its line.
 bool may_be_sent(const std::string& name, const std::string& value) {
     const auto is_control = [](char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7f; };
-    return !name.empty() && std::all_of(name.begin(), name.end(), is_token_char) && !is_reserved_header(name) &&
+    return !name.empty() && std::all_of(name.begin(), name.end(), is_token_char) && !model::is_reserved_header(name) &&
            std::none_of(value.begin(), value.end(), is_control);
 }
 
@@ -168,12 +164,6 @@ void omit_largest(ApplicationHeaders& application, std::size_t room) {
 }
 
 }  // namespace
-
-bool is_reserved_header(std::string_view name) {
-    const auto lowered = lower_case(name);
-    return lowered.starts_with("retryd-") || lowered.starts_with("amqp-") ||
-           std::find(reserved_names.begin(), reserved_names.end(), lowered) != reserved_names.end();
-}
 
 std::string request_head(const ports::Delivery& delivery, const model::QueuePolicy& queue) {
     const auto& fixed = queue.deliver.headers;

@@ -25,7 +25,4 @@ inline constexpr std::size_t max_request_head = 16 * 1024;
 // The standing gate's question, whole; the policy has a gate.
 [[nodiscard]] std::string ready_request(const model::DeliverPolicy& policy);
 
-// Names that neither the policy's fixed headers nor a message may set: framing, connection, and retryd's own.
-[[nodiscard]] bool is_reserved_header(std::string_view name);
-
 }  // namespace retryd::deliver

@@ -1,9 +1,9 @@
+#include "model/reserved_headers.hpp"
 #include "model/tiers.hpp"
 #include "policyfile/addresses.hpp"
 #include "policyfile/queue_reader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 
@@ -62,15 +62,6 @@ bool is_token(std::string_view name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), fits);
 }
 
-// Those that retryd or HTTP itself sets on a request.
-bool is_reserved(const std::string& name) {
-    static constexpr std::array names{
-        "host",    "content-length", "content-type", "content-encoding", "transfer-encoding", "connection",  "keep-alive", "te",
-        "trailer", "upgrade",        "expect",       "proxy-connection", "idempotency-key",   "traceparent", "tracestate"};
-    return std::find(names.begin(), names.end(), name) != names.end() || name.starts_with("retryd-") ||
-           name.starts_with("amqp-") || name.starts_with("ce-");
-}
-
 // What keeps a header's value from being sent; empty when it is fit. Never repeats the value.
 std::string value_trouble(std::string_view value) {
     if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return (c < 0x20 && c != '\t') || c >= 0x7F; })) {
@@ -92,7 +83,7 @@ void read_headers(const Field& headers, Values& values, model::DeliverPolicy& ou
         };
         if (!is_token(entry.key) || entry.key.size() > 255)
             fault("is no name of an HTTP header", "letters, digits and hyphens, at most 255");
-        if (is_reserved(name)) fault("is set by retryd itself", "another name, such as X-App-Token");
+        if (model::is_reserved_header(entry.key)) fault("is set by retryd itself", "another name, such as X-App-Token");
         if (!seen.insert(name).second) fault("stands twice, in different case", "HTTP does not tell them apart");
         const std::optional<std::string> text = values.text(field);
         if (!text) continue;
