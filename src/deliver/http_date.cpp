@@ -73,34 +73,21 @@ std::optional<model::WallTime> to_time(const Parts& parts) {
     return model::WallTime{duration_cast<milliseconds>(time.time_since_epoch())};
 }
 
-// "06 Nov 1994 08:49:37 GMT"
-std::optional<model::WallTime> parse_imf(std::string_view text) {
+// "06 Nov 1994 08:49:37 GMT", and with hyphens and a year of two digits "06-Nov-94 08:49:37 GMT".
+std::optional<model::WallTime> parse_day_first(std::string_view text) {
+    const bool hyphens = text.size() > 2 && text[2] == '-';
+    const std::string_view separator = hyphens ? "-" : " ";
     Parts parts;
     DateText date(text);
     date.number(parts.day, 2);
-    date.literal(" ");
+    date.literal(separator);
     date.month(parts.month);
-    date.literal(" ");
-    date.number(parts.year, 4);
+    date.literal(separator);
+    date.number(parts.year, hyphens ? 2 : 4);
     date.literal(" ");
     date.time(parts.hour, parts.minute, parts.second);
     date.literal(" GMT");
-    return date.ended_well() ? to_time(parts) : std::nullopt;
-}
-
-// "06-Nov-94 08:49:37 GMT"
-std::optional<model::WallTime> parse_rfc850(std::string_view text) {
-    Parts parts;
-    DateText date(text);
-    date.number(parts.day, 2);
-    date.literal("-");
-    date.month(parts.month);
-    date.literal("-");
-    date.number(parts.year, 2);
-    date.literal(" ");
-    date.time(parts.hour, parts.minute, parts.second);
-    date.literal(" GMT");
-    parts.year += parts.year < 70 ? 2000 : 1900;
+    if (hyphens) parts.year += parts.year < 70 ? 2000 : 1900;
     return date.ended_well() ? to_time(parts) : std::nullopt;
 }
 
@@ -139,10 +126,7 @@ std::string to_rfc3339(model::WallTime time) {
 
 std::optional<model::WallTime> parse_http_date(std::string_view text) {
     // The day's name is not checked against the date: it says nothing that the date does not.
-    if (const auto comma = text.find(", "); comma != std::string_view::npos) {
-        const auto date = text.substr(comma + 2);
-        return date.size() > 2 && date[2] == '-' ? parse_rfc850(date) : parse_imf(date);
-    }
+    if (const auto comma = text.find(", "); comma != std::string_view::npos) return parse_day_first(text.substr(comma + 2));
     return text.size() > 4 && text[3] == ' ' ? parse_asctime(text.substr(4)) : std::nullopt;
 }
 
