@@ -22,6 +22,7 @@ constexpr Milliseconds long_wait = std::chrono::hours{24 * 7};
 constexpr Milliseconds usual_grace = 30s;  // between SIGTERM and SIGKILL
 constexpr std::size_t many_retries = 10;
 constexpr std::size_t many_queues = 500;
+constexpr Milliseconds::rep many_hops = 20;  // the built-in ladder makes five of six hours
 
 std::string names_of(const std::vector<std::string>& names) {
     static constexpr std::size_t shown = 5;
@@ -87,6 +88,15 @@ std::optional<std::string> no_jitter(const QueuePolicy& queue) {
            ", so what failed together comes back together; 20% over 4 queues is usual";
 }
 
+std::optional<std::string> short_hold_ladder(const QueuePolicy& queue) {
+    const Milliseconds longest = queue.hold.delays.back();
+    const auto hops = queue.hold.max_retry_after / longest;
+    if (hops <= many_hops) return std::nullopt;
+    return "a Retry-After of " + to_text(queue.hold.max_retry_after) + " makes " + std::to_string(hops) +
+           " hops through the hold queues, the longest of which is " + to_text(longest) +
+           "; a longer last one in hold.delays makes fewer";
+}
+
 }  // namespace
 
 Milliseconds longest_wait(const model::RetryPolicy& retry) {
@@ -104,7 +114,7 @@ std::vector<std::string> summary_of(const Policy& policy) {
 
 std::vector<std::string> dangers_of(const Policy& policy) {
     std::vector<std::string> out;
-    for (const auto& sentence : {short_ladder, long_ladder, many_tries, no_jitter}) {
+    for (const auto& sentence : {short_ladder, long_ladder, many_tries, no_jitter, short_hold_ladder}) {
         for (std::string& line : folded(policy, sentence)) out.push_back(std::move(line));
     }
     std::size_t queues = 0;

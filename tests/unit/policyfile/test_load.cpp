@@ -268,13 +268,18 @@ TEST_CASE("the hash tells policies apart by their values, not by their layout or
 TEST_CASE("a policy's dangers are said, and queues of which the same is true share a line") {
     const model::Policy policy = good(broker +
                                       "defaults: {deliver: {http: \"http://c\", timeout: 1m}}\n"
-                                      "queues: {a: {}, b: {}, c: {retry: {delays: [1m], max: 12, jitter: 0%}}}\n");
+                                      "queues: {a: {}, b: {}, c: {retry: {delays: [1m], max: 12, jitter: 0%},\n"
+                                      "         hold: {delays: [1s, 15m]}}, d: {hold: {delays: [1s, 5m]}}}\n");
     const auto summary = summary_of(policy);
-    REQUIRE(summary.size() == 2);
+    REQUIRE(summary.size() == 3);
     CHECK(summary[0].substr(0, 48) == "a, b: up to 9 attempts (1 first, 2 quick, 6 dela");
     std::string all;
     for (const std::string& danger : dangers_of(policy)) all += danger + "\n";
-    CHECK(all.find("a, b: retries are over after 1m16s200ms") != std::string::npos);
+    CHECK(all.find("a, b, d: retries are over after 1m16s200ms") != std::string::npos);
+    CHECK(all.find("c: a Retry-After of 6h makes 24 hops through the hold queues, the longest of which is 15m;") !=
+          std::string::npos);
+    CHECK(all.find("d: a Retry-After of 6h makes 72 hops") != std::string::npos);
+    CHECK(all.find("a, b: a Retry-After") == std::string::npos);
     CHECK(all.find("c: 14 retries of each failing message") != std::string::npos);
     CHECK(all.find("c: jitter is 0%") != std::string::npos);
     CHECK(all.find("a drain may take 1m2s") != std::string::npos);
