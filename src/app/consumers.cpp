@@ -4,8 +4,8 @@
 
 namespace retryd::app {
 
-Consumers::Consumers(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox)
-    : policy_(policy), http_(io, policy, inbox), stream_(io, policy, inbox) {}
+Consumers::Consumers(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox, ports::Journal& journal)
+    : policy_(policy), http_(io, policy, inbox), stream_(io, policy, inbox, journal) {}
 
 ports::Consumer& Consumers::of(model::QueueId queue) {
     if (policy_.queues[queue.value].deliver.stream) return stream_;

@@ -12,8 +12,8 @@ namespace retryd::app {
 
 class Consumers final : public ports::Consumer {
 public:
-    // All three outlive it.
-    Consumers(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox);
+    // All four outlive it.
+    Consumers(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox, ports::Journal& journal);
 
     // Opens the socket of a queue that has a stream.
     [[nodiscard]] model::Result<void> listen(model::QueueId queue) { return stream_.listen(queue); }

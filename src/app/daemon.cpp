@@ -46,7 +46,7 @@ Daemon::Daemon(model::PolicyPtr policy, const RunOptions& options)
       journal_(STDERR_FILENO, policy_->log_level, policy_->log_format),
       loop_(io_),
       broker_(policy_->broker, io_, loop_, {"retryd@" + host_name(), RETRYD_VERSION}),
-      consumer_(io_, *policy_, loop_),
+      consumer_(io_, *policy_, loop_, journal_),
       engine_(policy_, {broker_, consumer_, loop_, journal_}, engine_options(options)),
       admin_(io_, loop_, [this] { return metrics::to_prometheus_text(loop_.figures(), loop_.status()); }),
       notify_(io_),

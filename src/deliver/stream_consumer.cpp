@@ -7,11 +7,12 @@
 
 namespace retryd::deliver {
 
-StreamConsumer::StreamConsumer(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox) {
+StreamConsumer::StreamConsumer(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox,
+                               ports::Journal& journal) {
     for (const auto& queue : policy.queues) {
         const model::QueueId id{static_cast<std::uint32_t>(servers_.size())};
         auto& server = servers_.emplace_back();
-        if (queue.deliver.stream) server = std::make_shared<StreamServer>(io, id, queue, policy.max_body, inbox);
+        if (queue.deliver.stream) server = std::make_shared<StreamServer>(io, id, queue, policy.max_body, inbox, journal);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "model/problem.hpp"
 #include "ports/consumer.hpp"
 #include "ports/inbox.hpp"
+#include "ports/journal.hpp"
 
 #include <boost/asio/io_context.hpp>
 
@@ -21,8 +22,8 @@ class StreamServer;
 
 class StreamConsumer final : public ports::Consumer {
 public:
-    // All three outlive it. Queues without a stream are none of its business: it must not be asked about them.
-    StreamConsumer(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox);
+    // All four outlive it. Queues without a stream are none of its business: it must not be asked about them.
+    StreamConsumer(boost::asio::io_context& io, const model::Policy& policy, ports::Inbox& inbox, ports::Journal& journal);
     ~StreamConsumer() override;
     StreamConsumer(const StreamConsumer&) = delete;
     StreamConsumer& operator=(const StreamConsumer&) = delete;

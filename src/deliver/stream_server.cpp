@@ -18,6 +18,8 @@ using boost::system::error_code;
 
 constexpr std::chrono::milliseconds accept_pause{100};  // out of descriptors, mostly: others must end first
 
+constexpr std::chrono::minutes refusals_told_every{1};
+
 model::Reply unsent(std::string why) {
     model::Reply reply;
     reply.kind = model::Reply::Kind::unavailable;
@@ -41,13 +43,14 @@ std::string counted(std::size_t count, const std::string& one, const std::string
 }  // namespace
 
 StreamServer::StreamServer(asio::io_context& io, model::QueueId id, const model::QueuePolicy& queue, model::ByteCount max_body,
-                           ports::Inbox& inbox)
+                           ports::Inbox& inbox, ports::Journal& journal)
     : io_(io),
       id_(id),
       queue_(queue),
       target_(*queue.deliver.stream),
       max_body_(max_body),
       inbox_(inbox),
+      journal_(journal),
       acceptor_(io),
       pause_(io) {}
 
@@ -93,21 +96,38 @@ void StreamServer::accept() {
 }
 
 void StreamServer::admit(Protocol::socket&& socket) {
-    const auto refused = refusal(socket);
+    const auto uid = sockets::peer_uid(socket.native_handle());
     const auto session = std::make_shared<StreamConnection>(io_, std::move(socket), *this);
     session->start();
-    if (refused) return session->break_off(*refused);
+    if (const auto refused = refusal(uid)) {
+        tell_refusal(*refused, uid);
+        return session->break_off(*refused);
+    }
     sessions_.push_back(session);
 }
 
-std::optional<Breach> StreamServer::refusal(Protocol::socket& socket) const {
+std::optional<Breach> StreamServer::refusal(std::optional<std::uint32_t> uid) const {
     const auto& allowed = target_.access.uids;
-    const auto uid = sockets::peer_uid(socket.native_handle());
     if (!allowed.empty() && (!uid || std::find(allowed.begin(), allowed.end(), *uid) == allowed.end())) {
         return Breach{"not_allowed", "the policy's stream_access does not name this process's user"};
     }
     if (sessions_.size() >= most_sessions) return Breach{"too_many_sessions", "there are 1000 sessions already"};
     return std::nullopt;
+}
+
+// One line in a while, with how many there were since the last: who is refused mostly tries again and again.
+void StreamServer::tell_refusal(const Breach& why, std::optional<std::uint32_t> uid) {
+    const auto now = steady_now();
+    if (refusal_told_ && now - *refusal_told_ < refusals_told_every) {
+        ++refused_untold_;
+        return;
+    }
+    refusal_told_ = now;
+    ports::LogEvent line{model::LogLevel::warn, "session_refused", {{"queue", queue_.name.value}, {"why", why.message}}};
+    if (uid) line.fields.emplace_back("uid", std::to_string(*uid));
+    if (const auto untold = std::exchange(refused_untold_, 0); untold > 0)
+        line.fields.emplace_back("untold", std::to_string(untold));
+    journal_.record(line);
 }
 
 // --- what they say

@@ -9,6 +9,7 @@
 #include "model/problem.hpp"
 #include "ports/consumer.hpp"
 #include "ports/inbox.hpp"
+#include "ports/journal.hpp"
 #include "sockets/listening_socket.hpp"
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -29,7 +30,7 @@ inline constexpr std::size_t most_sessions = 1000;
 class StreamServer : public std::enable_shared_from_this<StreamServer>, public StreamConnection::Owner {
 public:
     StreamServer(boost::asio::io_context& io, model::QueueId id, const model::QueuePolicy& queue, model::ByteCount max_body,
-                 ports::Inbox& inbox);
+                 ports::Inbox& inbox, ports::Journal& journal);
 
     [[nodiscard]] model::Result<void> listen();
     void close();
@@ -64,7 +65,8 @@ private:
     void accept();
     void admit(Protocol::socket&& socket);
     void stop_listening();
-    [[nodiscard]] std::optional<Breach> refusal(Protocol::socket& socket) const;
+    [[nodiscard]] std::optional<Breach> refusal(std::optional<std::uint32_t> uid) const;
+    void tell_refusal(const Breach& why, std::optional<std::uint32_t> uid);
     ConnectionPtr next_taker();
     void part_when_over(StreamConnection& connection);
     ConnectionPtr take_out(const StreamConnection& connection);  // null: not among the sessions any more
@@ -80,6 +82,7 @@ private:
     const model::StreamTarget& target_;
     model::ByteCount max_body_;
     ports::Inbox& inbox_;
+    ports::Journal& journal_;
     boost::asio::basic_socket_acceptor<Protocol> acceptor_;
     boost::asio::steady_timer pause_;  // between attempts to accept
     std::optional<sockets::SocketFile> file_;
@@ -87,6 +90,8 @@ private:
     std::unordered_map<model::DeliveryKey, Place> places_;
     std::vector<model::DeliveryKey> refused_;  // there was nobody to take them
     std::uint64_t late_replies_ = 0;
+    std::optional<model::SteadyTime> refusal_told_;  // when the log last had one
+    std::uint64_t refused_untold_ = 0;
     bool draining_ = false;
     bool closed_ = false;
 };

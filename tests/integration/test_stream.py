@@ -1,5 +1,6 @@
 """The stream: what a consumer that dials retryd's socket sees, may do, and is told."""
 
+import json
 import os
 import stat
 import time
@@ -218,8 +219,11 @@ class Stream(StreamCase):
             self.assertEqual(file.read(), "precious")
 
     def test_only_users_that_are_named_may_come(self):
-        self.serve_stream(deliver=f"stream_access: {{uid: [{os.getuid() + 1}]}}")
-        peer = self.peer()
-        error = peer.read()
-        self.assertEqual((error["op"], error["code"]), ("error", "not_allowed"))
-        self.assertIsNone(peer.read())
+        daemon = self.serve_stream(deliver=f"stream_access: {{uid: [{os.getuid() + 1}]}}")
+        for _ in range(5):
+            peer = self.peer()
+            error = peer.read()
+            self.assertEqual((error["op"], error["code"]), ("error", "not_allowed"))
+            self.assertIsNone(peer.read())
+        refused = [json.loads(line) for line in daemon.log().splitlines() if "session_refused" in line]
+        self.assertEqual([(line["queue"], line["uid"]) for line in refused], [(self.queue, str(os.getuid()))])

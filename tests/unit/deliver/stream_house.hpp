@@ -30,13 +30,14 @@ namespace streamed {
 using namespace retryd;
 using namespace std::chrono_literals;
 
-struct House : ports::Inbox {
+struct House : ports::Inbox, ports::Journal {
     TempFolder folder;
     boost::asio::io_context io{1};
     model::Policy policy;
     std::optional<deliver::StreamConsumer> consumer;
     std::map<model::DeliveryKey, std::vector<model::Reply>> replies;
     std::vector<std::string> reports;  // everything but replies, in order
+    std::vector<std::string> log;
     std::uint64_t last_key = 0;
     bool calling_out = false;  // the consumer may report nothing now
 
@@ -47,7 +48,7 @@ struct House : ports::Inbox {
         policy.queues[0].name = {"orders"};
         if (!policy.queues[0].deliver.stream) policy.queues[0].deliver.stream.emplace();
         policy.queues[0].deliver.stream->unix_path = path();
-        consumer.emplace(io, policy, *this);
+        consumer.emplace(io, policy, *this, *this);
         REQUIRE(consumer->listen({0}).has_value());
     }
 
@@ -62,6 +63,13 @@ struct House : ports::Inbox {
     void extended(model::DeliveryKey key, model::Milliseconds more) override {
         report("extended " + std::to_string(key.value) + " " + std::to_string(more.count()));
     }
+
+    void record(const ports::LogEvent& event) override {
+        std::string line(event.event);
+        for (const auto& [name, value] : event.fields) line.append(" ").append(name).append("=").append(value);
+        log.push_back(line);
+    }
+    [[nodiscard]] bool keeps(model::LogLevel) const override { return true; }
 
     model::DeliveryKey send(std::string body = "hello") {
         ports::Delivery delivery;
