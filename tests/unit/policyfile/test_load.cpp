@@ -124,6 +124,7 @@ TEST_CASE("the other keys reach the policy") {
     CHECK(queue("prefetch: auto, deliver: {concurrency: 100}").prefetch == 200);
     CHECK(queue("prefetch: 7, deliver: {concurrency: 5}").prefetch == 7);
     CHECK(queue("declare: classic").declare == model::QueueType::classic);
+    CHECK(queue("deliver: {headers: {Content-Type: text/plain}}").deliver.headers.size() == 1);
     CHECK_FALSE(queue("declare: none").declare);
     CHECK(queue("limits: {age: 2h}").age_limit == Milliseconds{2h});
     CHECK(queue("hold: {max: 1d}").hold.max == Milliseconds{24h});
