@@ -19,7 +19,7 @@ PLAIN = "retry: {quick: none, delays: [100ms, 200ms, 400ms]}"
 class Mixture(StreamCase):
     def test_four_processes_share_ten_thousand_messages_exactly_and_fairly(self):
         self.declare_work_queue(arguments=QUORUM)
-        daemon = self.serve_stream(PLAIN, "concurrency: 16, slow_start: 10s")
+        daemon = self.serve_stream(PLAIN)
         for _ in range(4):
             self.worker()
         self.wait_for_sessions(daemon, 4)
