@@ -192,6 +192,24 @@ class Gate(Readiness):
         self.assertEqual({request.attempt for request in self.messages(app)}, {1})
         self.assertEqual(set(daemon.deliveries(self.queue)), {"endpoint", "success"})
 
+    def test_a_drain_while_it_is_not_ready_gives_back_what_is_in_hand(self):
+        self.work = lambda request: Answer(200, wait=0.1)
+        app = self.app()
+        self.publish(60)
+        daemon = self.daemon_for(app)
+        self.wait_for_requests(app, 12)
+        self.health = 503
+        self.wait_for_cause(daemon, "consumer-not-ready")
+        eventually(lambda: daemon.queue_status(self.queue)["in_flight"] == 0, what="the end of what was at the consumer")
+        done = len(self.messages(app))
+        self.assertGreater(daemon.queue_status(self.queue)["in_hand"], 0)
+        self.assertEqual(daemon.stop(timeout=5), 0)
+        self.wait_for_depth(self.queue, 60 - done)
+        self.health = 200
+        daemon.start()
+        self.wait_for_nothing_left()
+        self.assert_each_came_once_on_its_first_attempt(app, 60)
+
     def test_away_not_ready_and_back(self):
         app = self.app()
         daemon = self.daemon_for(app)
