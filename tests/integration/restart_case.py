@@ -16,24 +16,28 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Load(threading.Thread):
-    """Publishes messages named 0, 1, 2 … until it is stopped; returns how many there are."""
+    """Publishes messages named 0, 1, 2 … until it is stopped: `backlog` at once, then a batch ten times a second."""
 
-    def __init__(self, queue, every=0.1, batch=15):
+    def __init__(self, queue, backlog=0, batch=15):
         super().__init__(daemon=True)
-        self.queue, self.every, self.batch = queue, every, batch
+        self.queue, self.backlog, self.batch = queue, backlog, batch
         self.count = 0
         self.over = threading.Event()
         self.start()
 
     def run(self):
         with Wire() as wire:
-            while not self.over.wait(self.every):
-                names = range(self.count, self.count + self.batch)
-                messages = [(encode_properties(delivery_mode=2, message_id=f"m-{n}"), b"%d" % n) for n in names]
-                wire.publish_all(self.queue, messages)
-                self.count += self.batch
+            self.publish(wire, self.backlog)
+            while not self.over.wait(0.1):
+                self.publish(wire, self.batch)
+
+    def publish(self, wire, count):
+        names = range(self.count, self.count + count)
+        wire.publish_all(self.queue, [(encode_properties(delivery_mode=2, message_id=f"m-{n}"), b"%d" % n) for n in names])
+        self.count += count
 
     def stop(self):
+        """How many there are."""
         self.over.set()
         self.join()
         return self.count

@@ -49,7 +49,7 @@ class BothStop(RestartCase):
                 self.journal.clear()
                 pod = self.stop_both(kind, "polite", order)
                 done = len(self.journal.ended())
-                self.assertEqual(self.wire.depth(self.queue), MESSAGES - done)
+                self.wait_for_depth(self.queue, MESSAGES - done)
                 self.go_on(pod)
                 self.assert_each_came_once_on_its_first_attempt(MESSAGES)
                 pod.stop_worker()

@@ -81,7 +81,7 @@ class Unprepared(RestartCase):
 
     def check_kills(self, kind):
         pod = self.pod(kind, seconds=0.05)
-        load = Load(self.queue, batch=20)
+        load = Load(self.queue, backlog=500)
         killed = []
         for _ in range(TIMES):
             self.wait_for_progress({pod.worker.pid}, 20)
