@@ -86,13 +86,13 @@ class FidelityCase(IntegrationCase):
         for trouble in ("link_down", "channel_closed", "confirm_late"):
             self.assertNotIn(trouble, log)
 
-    def park(self, properties, body=b"body", attempts=3):
+    def park(self, properties, body=b"body", attempts=3, within=15):
         """Publishes to a consumer that always fails; the parked copy, the requests, and the daemon."""
         self.declare_work_queue()
         app = self.consumer(always_fails)
         daemon = self.daemon(app)
         self.wire.publish(self.queue, body, properties)
-        copy = self.wait_for_lot("parked")
+        copy = self.wait_for_lot("parked", within)
         self.assertEqual([request.attempt for request in app.requests], list(range(1, attempts + 1)))
         self.assertEqual(copy.body, body)
         self.wait_until_settled(daemon)

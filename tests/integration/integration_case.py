@@ -73,13 +73,14 @@ class IntegrationCase(unittest.TestCase):
             raise
 
     def situation(self):
-        asked = ("name", "type", "state", "messages_ready", "messages_unacknowledged", "consumers")
+        asked = ("name", "type", "messages_ready", "messages_unacknowledged", "consumers")
         try:
             table = rabbitmqctl("list_queues", *asked).splitlines()
         except subprocess.CalledProcessError as error:
-            table = [f"{self.token}: no list: {error.stderr}"]
-        queues = [line for line in table if line.startswith("name") or self.token in line]
-        return "\n".join(["", *(daemon.situation() for daemon in self.daemons), "--- queues", *queues, ""])
+            table = [f"{self.queue}: no list: {error.stderr}"]
+        idle = re.compile(r"\t0\t0\t0$")
+        queues = [line for line in table if self.queue in line or (self.token in line and not idle.search(line))]
+        return "\n".join(["", *(daemon.situation() for daemon in self.daemons), "--- queues: " + ", ".join(asked), *queues, ""])
 
     def entered(self, context):
         return self.enterContext(context)

@@ -130,7 +130,7 @@ class Routing(FidelityCase):
         }
         self.declare_work_queue()
         app = self.consumer(lambda request: answers[request.body])
-        daemon = self.daemon(app)
+        daemon = self.daemon(app, more="hold: {delays: [200ms]}")  # the replies that break off may count as lost together
         for body in answers:
             self.wire.publish(self.queue, body)
         copies = [self.wait_for_lot("parked") for _ in range(3)] + [self.wait_for_lot("dlq")]
