@@ -160,7 +160,8 @@ class NoAnswer(FaultyConsumer):
         outcomes = daemon.deliveries(self.queue)
         self.assertEqual(outcomes["success"], 500)
         self.assertEqual(outcomes.keys(), {"success", "timeout"})
-        self.assertEqual(len(app.requests), 500 + outcomes["timeout"])
+        most = 500 + outcomes["timeout"]  # of which some are late before they are sent, where the machine is busy
+        self.assertTrue(500 <= len(app.requests) <= most, (len(app.requests), most))
         self.assertNotIn("channel_closed", daemon.log())
         self.assertNotIn("link_down", daemon.log())
 

@@ -146,7 +146,7 @@ class Faults(StreamCase):
         return run
 
     def test_a_frozen_process_is_found_out_and_the_others_do_its_work(self):
-        daemon = self.serve_stream("retry: {quick: none}", deliver="timeout: 1s")
+        daemon = self.serve_stream("retry: {quick: none}", deliver="timeout: 3s")
         frozen = self.worker()
         self.wait_for_sessions(daemon, 1)
         frozen.send_signal(signal.SIGSTOP)
