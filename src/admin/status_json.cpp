@@ -64,6 +64,7 @@ json::value written(const model::QueueView& queue) {
                         {"stalls", written(queue.stalls)},
                         {"in_hand", queue.in_hand},
                         {"in_flight", queue.in_flight},
+                        {"suspects", queue.suspects},
                         {"waiting_quick", queue.waiting_quick},
                         {"being_copied", queue.being_copied},
                         {"concurrency", queue.concurrency},
@@ -135,6 +136,7 @@ void read(const json::value& value, model::QueueView& queue) {
     read(value.at("stalls"), queue.stalls);
     read(value.at("in_hand"), queue.in_hand);
     read(value.at("in_flight"), queue.in_flight);
+    read(value.at("suspects"), queue.suspects);
     read(value.at("waiting_quick"), queue.waiting_quick);
     read(value.at("being_copied"), queue.being_copied);
     read(value.at("concurrency"), queue.concurrency);

@@ -33,8 +33,10 @@ std::string sentence(const InHandView& held) {
     std::string text = "It is in hand, from the queue " + queue + ": ";
     switch (held.state) {
         case InHandView::State::ready:
-            return text + "ready for " + attempt_of(held) + ", and has waited " + lasting +
-                   " for a free slot. `retryctl why-not " + queue + "` says what holds the queue up.";
+            return text + "ready for " + attempt_of(held) + ", and has waited " + lasting + " for " +
+                   (held.suspect ? "its turn apart from others: it is suspected of taking its consumer down."
+                                 : "a free slot.") +
+                   " `retryctl why-not " + queue + "` says what holds the queue up.";
         case InHandView::State::waiting:
             if (!held.left) return text + "unreadable, so it can be neither delivered nor copied; the log says why.";
             return text + "it waits for " + attempt_of(held) + ", which comes in " + span_text(*held.left) + ".";
@@ -59,6 +61,7 @@ std::string deed(const DecisionView& decision) {
         case Kind::hold: return "held, without an attempt, for " + exact_span_text(decision.wait) + " in " + place;
         case Kind::lane:
             return "sent to " + place + " to be tried at once: the connection broke while others were at the consumer";
+        case Kind::trial: return "sent to " + place + " to be delivered alone, as a suspect of taking its consumer down";
         case Kind::lot: break;
     }
     const std::string reason = decision.reason ? std::string(model::to_text(*decision.reason)) : "parked";
@@ -94,7 +97,8 @@ std::string whereabouts(const DecisionView& last, model::WallTime now) {
                        lane + ".";
             return "Its wait in " + place + " ended at " + time_text(due) + ", and " + lane +
                    ": it lies there now, or another retryd has taken it, or it was done since.";
-        case Kind::lane: return "It lies in " + place + ", or another retryd has taken it.";
+        case Kind::lane:
+        case Kind::trial: return "It lies in " + place + ", or another retryd has taken it.";
         case Kind::lot:
             return "It lies in " + place +
                    " until somebody takes it out. To look at it, with the broker's own tools: rabbitmqadmin get queue=" +
@@ -139,17 +143,16 @@ std::string_view name_of(Kind kind) {
         case Kind::retry: return "retry";
         case Kind::hold: return "hold";
         case Kind::lane: return "lane";
+        case Kind::trial: return "trial";
         case Kind::lot: return "lot";
     }
     return "";
 }
 
 json::value written(const InHandView& held) {
-    json::object out{{"queue", clean(held.queue.value)},
-                     {"state", json::string{name_of(held.state)}},
-                     {"attempt", held.attempt},
-                     {"max_attempts", held.max_attempts},
-                     {"lasting_ms", held.lasting.count()}};
+    json::object out{{"queue", clean(held.queue.value)}, {"state", json::string{name_of(held.state)}},
+                     {"attempt", held.attempt},          {"max_attempts", held.max_attempts},
+                     {"suspect", held.suspect},          {"lasting_ms", held.lasting.count()}};
     if (held.left) out.emplace("left_ms", held.left->count());
     if (!held.place.value.empty()) out.emplace("place", clean(held.place.value));
     return out;

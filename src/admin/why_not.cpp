@@ -117,6 +117,12 @@ void add_brakes(const QueueView& queue, std::vector<Hindrance>& out) {
         out.push_back({"copies", false, std::nullopt,
                        "Copies of failed messages fill half of what may be in hand, so nothing new is taken.",
                        "It ends when the broker confirms them; look at its load and its alarms."});
+    if (queue.suspects > 0)
+        out.push_back({"suspects", false, std::nullopt,
+                       number_of(queue.suspects, "message", "messages") +
+                           " in hand may have taken the consumer or retryd down, and " + (queue.suspects == 1 ? "is" : "are") +
+                           " delivered apart from the others, in turns with them.",
+                       "It ends when each has been answered, or is parked as poison after limits.solo_tries without a reply."});
     if (ready(queue) == 0) return;
     const std::string waiting = number_of(ready(queue), "message waits", "messages wait") + " in hand";
     if (queue.credit && *queue.credit == 0) {

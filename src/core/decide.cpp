@@ -24,6 +24,12 @@ Verdict to_lot(Ledger ledger, Reason reason) {
     return {.kind = Verdict::Kind::lot, .reason = reason, .ledger = std::move(ledger)};
 }
 
+Verdict to_lane(Ledger ledger) {
+    ledger.not_before.reset();
+    ledger.last_wait = Milliseconds{0};
+    return {.kind = Verdict::Kind::lane, .ledger = ledger};
+}
+
 bool past_expiry(const Ledger& ledger, WallTime then) {
     return ledger.expires && then >= *ledger.expires;
 }
@@ -100,6 +106,7 @@ Verdict failed(const QueuePolicy& policy, const Stay& stay, const Judgement& jud
     if (!ledger.first_failed) ledger.first_failed = now;
     ledger.last_failed = now;
     if (judgement.outcome == Outcome::permanent) return to_lot(ledger, Reason::permanent);
+    if (ledger.suspect && *ledger.suspect >= policy.solo_tries) return to_lot(ledger, Reason::poison);
     if (may_retry_quickly(policy, stay, judgement)) {
         const auto wait = policy.retry.quick[stay.quick_used];
         if (!past_expiry(ledger, now + wait)) return {.kind = Verdict::Kind::wait, .wait = wait, .ledger = ledger};
@@ -111,10 +118,17 @@ Verdict failed(const QueuePolicy& policy, const Stay& stay, const Judgement& jud
 Verdict lost_together(const QueuePolicy& policy, const Stay& stay, WallTime now) {
     Ledger ledger = stay.ledger;
     ++ledger.lost;
+    // The copy begins without returns: what was a suspect by them, and has one more piece of evidence, stays accused.
+    if (stay.standing != Standing::trusted && !ledger.suspect) ledger.suspect = 0;
     if (ledger.lost > shared_losses_at_once) return climb(policy, ledger, now);
-    ledger.not_before.reset();
-    ledger.last_wait = Milliseconds{0};
-    return {.kind = Verdict::Kind::lane, .ledger = ledger};
+    return to_lane(ledger);
+}
+
+// A reply, or at least none of the kind that poison leaves: whatever the message was suspected of, it is not that.
+Stay cleared(Stay stay) {
+    stay.ledger.lost = 0;
+    stay.ledger.suspect.reset();
+    return stay;
 }
 
 }  // namespace
@@ -130,14 +144,14 @@ Verdict decide(const QueuePolicy& policy, const Stay& stay, const Judgement& jud
         case Outcome::drop: return {.kind = Verdict::Kind::ack, .ledger = stay.ledger};
         case Outcome::endpoint:
         case Outcome::unavailable: return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
-        case Outcome::throttled: return throttled(policy, stay, judgement, now, random);
+        case Outcome::throttled: return throttled(policy, cleared(stay), judgement, now, random);
         case Outcome::lost:
             // While everything stops, the consumer may stop too: that says nothing about the message.
             if (stay.draining) return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
             return alone ? failed(policy, stay, judgement, now, random) : lost_together(policy, stay, now);
         case Outcome::transient:
         case Outcome::permanent:
-        case Outcome::timeout: return failed(policy, stay, judgement, now, random);
+        case Outcome::timeout: return failed(policy, cleared(stay), judgement, now, random);
     }
     return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
 }
@@ -145,6 +159,7 @@ Verdict decide(const QueuePolicy& policy, const Stay& stay, const Judgement& jud
 std::optional<Verdict> on_arrival(const QueuePolicy& policy, const Stay& stay, WallTime now) {
     if (stay.side == model::Side::work) return std::nullopt;  // the broker itself minds the expiry of what it holds
     if (past_expiry(stay.ledger, now)) return to_lot(stay.ledger, Reason::expired);
+    if (stay.standing == Standing::poison) return to_lot(stay.ledger, Reason::poison);
     if (!stay.ledger.not_before) return std::nullopt;
     const auto left = *stay.ledger.not_before - now;
     const auto whole = stay.ledger.last_wait;
@@ -155,8 +170,20 @@ std::optional<Verdict> on_arrival(const QueuePolicy& policy, const Stay& stay, W
     return to_hold(stay.ledger, hold_hop(policy.hold, left, std::max(whole, left)), now, *stay.ledger.not_before);
 }
 
+Verdict stamp(const Stay& stay) {
+    Ledger ledger = stay.ledger;
+    ledger.suspect = ledger.suspect.value_or(0) + 1;
+    return to_lane(ledger);
+}
+
+Verdict unstamp(const Stay& stay) {
+    Ledger ledger = stay.ledger;
+    ledger.suspect = ledger.suspect.value_or(1) - 1;
+    return to_lane(ledger);
+}
+
 Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now) {
-    return climb(policy, stay.ledger, now);
+    return climb(policy, stay.standing == Standing::on_trial ? unstamp(stay).ledger : stay.ledger, now);
 }
 
 Verdict refuse(const Stay& stay) {

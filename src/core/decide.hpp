@@ -5,6 +5,7 @@
 // time (spends no attempt), age (since the first failure, held time left out). The message's own expiry is a wall.
 
 #include "core/classify.hpp"
+#include "core/suspicion.hpp"
 #include "model/ledger.hpp"
 #include "model/policy.hpp"
 #include "model/tiers.hpp"
@@ -19,8 +20,9 @@ namespace retryd::core {
 struct Stay {
     model::Ledger ledger = {};  // attempts of this stay included
     model::Side side = model::Side::work;
-    std::uint32_t quick_used = 0;  // quick tries taken in this stay
-    bool draining = false;         // nothing may wait in hand any more
+    Standing standing = Standing::trusted;  // as it arrived
+    std::uint32_t quick_used = 0;           // quick tries taken in this stay
+    bool draining = false;                  // nothing may wait in hand any more
 };
 
 struct Verdict {
@@ -48,8 +50,13 @@ struct Verdict {
                              model::WallTime now, std::uint64_t random);
 
 // A message that has just arrived: nothing where it may be delivered, `wait` where it is under a second early, `tier`
-// where it is earlier than that, `lot` where it has expired.
+// where it is earlier than that, `lot` where it has expired or is poison.
 [[nodiscard]] std::optional<Verdict> on_arrival(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now);
+
+// The copy for the next trial of one that is accused, and, where that trial does not take place after all, the copy that
+// takes it back: both into the lane.
+[[nodiscard]] Verdict stamp(const Stay& stay);
+[[nodiscard]] Verdict unstamp(const Stay& stay);
 
 // A message that has been in hand too long leaves as a held copy, without an attempt.
 [[nodiscard]] Verdict hold(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now);

@@ -2,6 +2,7 @@
 
 #include "core/classify.hpp"
 #include "engine/serving.hpp"
+#include "engine/trials.hpp"
 #include "engine/verdicts.hpp"
 #include "model/properties.hpp"
 
@@ -43,6 +44,7 @@ Held& receive(State& state, QueueState& queue, ports::Delivered&& delivered, mod
     held.record = std::move(record);
     held.stay.ledger = held.record.ledger;
     held.stay.side = held.side();
+    held.stay.standing = standing_of(queue, held);
     count(state, queue, held);
     if (held.record.id.empty()) held.record.id = random_id(state.chance);
     ++queue.in_hand;
@@ -94,19 +96,36 @@ void arrived(State& state, ports::Delivered&& delivered) {
     const auto shown = model::read_properties(held.record.shown);
     if (shown) held.rules = core::rules_matching(queue.policy, *shown, held.record.origin.routing_key);
     const auto verdict = core::on_arrival(queue.policy, held.stay, state.now.wall);
-    if (verdict) {
-        carry_out_uncounted(state, held, *verdict);
-    } else {
+    if (!verdict) {
         make_ready(state, held, false);
+    } else if (verdict->reason == model::Reason::poison) {
+        carry_out(state, held, *verdict, poisoned(held, {}));
+    } else {
+        carry_out_uncounted(state, held, *verdict);
     }
 }
+
+namespace {
+
+std::deque<model::DeliveryKey>& list_for(QueueState& queue, const Held& held) {
+    switch (core::company_of(held.stay.standing)) {
+        case core::Company::trusted: break;
+        case core::Company::suspects: return queue.suspects;
+        case core::Company::accused: return queue.accused;
+    }
+    return queue.ready[at(held.side())];
+}
+
+}  // namespace
 
 void make_ready(State& state, Held& held, bool front) {
     auto& queue = state.queue(held.queue());
     held.state = Held::State::ready;
     held.since = state.now.steady;
-    auto& list = queue.ready[at(held.side())];
-    if (front) {
+    const bool on_trial = held.stay.standing == core::Standing::on_trial;
+    if (on_trial) queue.floor.stop_waiting();
+    auto& list = list_for(queue, held);
+    if (front || on_trial) {
         list.push_front(held.key);
     } else {
         list.push_back(held.key);
@@ -133,6 +152,7 @@ void orphan(State& state, std::optional<model::Source> source) {
     for (auto& [key, held] : state.hand.all()) {
         if (source && held.tag.source != *source) continue;
         held.orphan = true;
+        trial_interrupted(state.queue(held.queue()), held);
         const bool on_its_way =
             held.state == Held::State::at_consumer || (held.state == Held::State::copying && !state.copies.forget(key));
         if (!on_its_way) gone.push_back(key);

@@ -23,8 +23,8 @@ std::size_t hop_headroom(const State& state) {
 
 const model::QueueName& lot_for(const model::QueuePolicy& policy, model::Reason reason) {
     switch (reason) {
-        case model::Reason::exhausted:
-        case model::Reason::poison: return policy.to.exhausted;
+        case model::Reason::exhausted: return policy.to.exhausted;
+        case model::Reason::poison: return policy.to.poison;
         case model::Reason::permanent: return policy.to.permanent;
         case model::Reason::age: return policy.to.age;
         case model::Reason::held: return policy.to.held;

@@ -1,5 +1,7 @@
 #include "engine/explain.hpp"
 
+#include "model/tiers.hpp"
+
 #include <algorithm>
 
 namespace retryd::engine {
@@ -32,6 +34,7 @@ InHandView view_of(const State& state, const Held& held, const model::Clock& now
     view.attempt = held.stay.ledger.attempts + 1;
     view.max_attempts = core::max_attempts(policy);
     view.lasting = between(held.since, now.steady);
+    view.suspect = held.stay.standing != core::Standing::trusted;
     const bool timed = held.state == Held::State::at_consumer || held.state == Held::State::waiting;
     if (timed && held.until != model::SteadyTime::max()) view.left = between(now.steady, held.until);
     if (held.state == Held::State::copying) view.place = state.copies.target(held.key);
@@ -45,7 +48,7 @@ DecisionView::Kind kind_of(const Decision& decision) {
         case core::Verdict::Kind::wait: return DecisionView::Kind::quick_retry;
         case core::Verdict::Kind::tier:
             return decision.tier == model::TierKind::delay ? DecisionView::Kind::retry : DecisionView::Kind::hold;
-        case core::Verdict::Kind::lane: return DecisionView::Kind::lane;
+        case core::Verdict::Kind::lane: return decision.outcome ? DecisionView::Kind::lane : DecisionView::Kind::trial;
         case core::Verdict::Kind::lot: return DecisionView::Kind::lot;
     }
     return DecisionView::Kind::done;
@@ -65,14 +68,9 @@ DecisionView view_of(const State& state, const Decision& decision) {
 
 // Every lot that a message of any queue may end in.
 std::vector<model::QueueName> lots_of(const State& state) {
-    std::vector<model::QueueName> lots;
-    for (const auto& queue : state.queues) {
-        const auto& to = queue.policy.to;
-        for (const auto& lot : {to.exhausted, to.permanent, to.age, to.held, to.expired}) {
-            if (std::find(lots.begin(), lots.end(), lot) == lots.end()) lots.push_back(lot);
-        }
-    }
-    return lots;
+    std::set<model::QueueName> lots;
+    for (const auto& queue : state.queues) lots.merge(model::lots_of(queue.policy));
+    return {lots.begin(), lots.end()};
 }
 
 }  // namespace

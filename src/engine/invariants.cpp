@@ -18,7 +18,16 @@ void demand(bool holds, const char* sentence) {
 
 struct Counts {
     std::uint32_t in_hand = 0, in_flight = 0, lane_in_flight = 0, copying = 0;
+    std::array<std::uint32_t, core::company_count> company{};  // in flight
 };
+
+void check_company(const Counts& count, std::uint32_t concurrency) {
+    const auto of = [&](core::Company company) { return count.company[static_cast<std::size_t>(company)]; };
+    for (const auto some : count.company)
+        demand(some == 0 || some == count.in_flight, "each company has the consumer to itself");
+    demand(of(core::Company::suspects) <= core::suspects_at_once(concurrency), "suspects keep to a quarter of the concurrency");
+    demand(of(core::Company::accused) <= 1, "the accused are tried alone");
+}
 
 }  // namespace
 
@@ -33,6 +42,7 @@ void Engine::check_invariants() const {
         if (held.state == Held::State::at_consumer) {
             ++count.in_flight;
             if (held.side() == model::Side::lane) ++count.lane_in_flight;
+            ++count.company[static_cast<std::size_t>(core::company_of(held.stay.standing))];
         }
         if (held.state == Held::State::copying) ++count.copying;
         demand(held.key == key, "a message lies under its own key");
@@ -48,6 +58,7 @@ void Engine::check_invariants() const {
         demand(count.lane_in_flight == queue.lane_in_flight, "every lane slot taken has a lane message at the consumer");
         demand(count.copying == queue.copying, "every copy under way has its original in hand");
         demand(queue.in_flight <= queue.policy.deliver.concurrency, "deliveries keep to the concurrency");
+        check_company(count, queue.policy.deliver.concurrency);
         copying += queue.copying;
     }
     demand(copying == state.copies.size(), "every copy has an original, and every original its copy");

@@ -23,7 +23,6 @@ void consume_link_up(State& state) {
 
 void publish_link_up(State& state) {
     state.questions_on(Link::publish).clear();
-    state.copies.declaring_failed();  // whatever was asked for while the link was down was not heard
     state.copies.link_up();
     ensure_lots(state);
 }

@@ -1,7 +1,9 @@
 #include "engine/serving.hpp"
 
+#include "core/suspicion.hpp"
 #include "core/turns.hpp"
 #include "engine/arrivals.hpp"
+#include "engine/trials.hpp"
 #include "engine/verdicts.hpp"
 
 #include <algorithm>
@@ -110,23 +112,75 @@ void sweep(State& state, QueueState& queue) {
     }
 }
 
+bool serve_trusted(State& state, QueueState& queue, std::uint32_t slots) {
+    auto* work = front(state, queue.ready[at(Side::work)]);
+    auto* lane = front(state, queue.ready[at(Side::lane)]);
+    const core::Demand demand{.work_waits = work != nullptr,
+                              .lane_waits = lane != nullptr,
+                              .in_flight = queue.in_flight,
+                              .lane_in_flight = queue.lane_in_flight,
+                              .slots = slots,
+                              .turn = queue.turn};
+    const auto side = core::next_side(demand, queue.policy.lane_share);
+    if (!side) return false;
+    queue.ready[at(*side)].pop_front();
+    hand_over(state, queue, *side == Side::work ? *work : *lane);
+    return true;
+}
+
+bool serve_suspect(State& state, QueueState& queue, std::uint32_t slots) {
+    if (queue.in_flight >= std::min(slots, core::suspects_at_once(queue.policy.deliver.concurrency))) return false;
+    auto& held = *front(state, queue.suspects);
+    queue.suspects.pop_front();
+    hand_over(state, queue, held);
+    return true;
+}
+
+bool serve_accused(State& state, QueueState& queue, std::uint32_t slots) {
+    if (slots == 0) return false;
+    auto& held = *front(state, queue.accused);
+    queue.accused.pop_front();
+    if (held.stay.standing == core::Standing::on_trial) {
+        hand_over(state, queue, held);
+    } else {
+        send_to_trial(state, queue, held);
+    }
+    return true;
+}
+
+core::Floor::Demand demand_of(State& state, QueueState& queue) {
+    core::Floor::Demand demand;
+    demand.in_flight = queue.in_flight;
+    demand.waits[static_cast<std::size_t>(core::Company::trusted)] =
+        front(state, queue.ready[at(Side::work)]) != nullptr || front(state, queue.ready[at(Side::lane)]) != nullptr;
+    demand.waits[static_cast<std::size_t>(core::Company::suspects)] = front(state, queue.suspects) != nullptr;
+    // One at a time: while a copy is on its way, it may be the one that is stamped, or a trial's original not acked yet.
+    const auto* accused = queue.copying == 0 ? front(state, queue.accused) : nullptr;
+    demand.trial_is_due = accused != nullptr && accused->stay.standing == core::Standing::on_trial;
+    demand.waits[static_cast<std::size_t>(core::Company::accused)] = accused != nullptr;
+    return demand;
+}
+
+// False: nobody may be delivered now.
+bool serve_one(State& state, QueueState& queue) {
+    const auto company = queue.floor.next(demand_of(state, queue), state.now.steady);
+    if (!company) return false;
+    const auto slots = free_slots(state, queue);
+    switch (*company) {
+        case core::Company::trusted: return serve_trusted(state, queue, slots);
+        case core::Company::suspects: return serve_suspect(state, queue, slots);
+        case core::Company::accused: return serve_accused(state, queue, slots);
+    }
+    return false;
+}
+
 }  // namespace
 
 void serve(State& state, QueueState& queue) {
-    if (state.drain != State::Drain::no) return;
-    for (;;) {
-        auto* work = front(state, queue.ready[at(Side::work)]);
-        auto* lane = front(state, queue.ready[at(Side::lane)]);
-        const core::Demand demand{.work_waits = work != nullptr,
-                                  .lane_waits = lane != nullptr,
-                                  .in_flight = queue.in_flight,
-                                  .lane_in_flight = queue.lane_in_flight,
-                                  .slots = free_slots(state, queue),
-                                  .turn = queue.turn};
-        const auto side = core::next_side(demand, queue.policy.lane_share);
-        if (!side) return;
-        queue.ready[at(*side)].pop_front();
-        hand_over(state, queue, *side == Side::work ? *work : *lane);
+    const bool nobody_takes_any = queue.watch.permits(queue.policy.deliver.concurrency, state.now.steady) == 0;
+    if (state.drain == State::Drain::finishing || nobody_takes_any) put_off_trials(state, queue);
+    if (state.drain != State::Drain::no || nobody_takes_any) return;
+    while (serve_one(state, queue)) {
     }
 }
 
@@ -152,6 +206,7 @@ SteadyTime next_clock(State& state, QueueState& queue) {
     if (state.drain != State::Drain::no) return when;
     if (!queue.waiting.empty()) when = std::min(when, queue.waiting.begin()->first);
     when = std::min({when, queue.next_sweep, queue.watch.next()});
+    when = std::min(when, queue.floor.next_change());
     for (const auto& intake : queue.intake) when = std::min(when, intake.next());
     return when;
 }

@@ -6,6 +6,7 @@
 
 #include "core/consumer_watch.hpp"
 #include "core/copies.hpp"
+#include "core/floor.hpp"
 #include "core/intake.hpp"
 #include "core/reconnect.hpp"
 #include "engine/agenda.hpp"
@@ -53,7 +54,10 @@ struct QueueState {
     std::array<core::Intake, 2> intake{core::Intake(false), core::Intake(true)};  // by Side
     std::array<std::string, 2> intake_trouble;
     std::array<bool, 2> ack_timeout{};                    // the broker closed the channel for a late ack
-    std::array<std::deque<model::DeliveryKey>, 2> ready;  // by Side
+    std::array<std::deque<model::DeliveryKey>, 2> ready;  // by Side: the trusted
+    std::deque<model::DeliveryKey> suspects, accused;     // ready, too
+    core::Floor floor;
+    std::set<std::string> interrupted_trials;  // ids
     std::multimap<model::SteadyTime, model::DeliveryKey> waiting;
     std::multimap<model::SteadyTime, model::DeliveryKey> deadlines;  // of deliveries
     std::uint32_t in_hand = 0;

@@ -16,13 +16,19 @@ bool is_silent(const Verdict& verdict, const core::Judgement* judgement, std::ui
     return verdict.kind == Verdict::Kind::ack && judgement->outcome == Outcome::success && attempts == 0;
 }
 
-std::string_view event_of(const Verdict& verdict) {
+// What no delivery led to, and yet goes into the lane, goes there for a trial.
+std::string_view lane_event(const Held& held, const core::Judgement* judgement) {
+    if (judgement != nullptr) return "lost_with_others";
+    return held.stay.standing == core::Standing::on_trial ? "trial_put_off" : "tried_alone";
+}
+
+std::string_view event_of(const Held& held, const Verdict& verdict, const core::Judgement* judgement) {
     switch (verdict.kind) {
         case Verdict::Kind::ack: return "dropped";
         case Verdict::Kind::again:
         case Verdict::Kind::wait: return "retry";
         case Verdict::Kind::tier: return verdict.tier == model::TierKind::delay ? "retry" : "held";
-        case Verdict::Kind::lane: return "lost_with_others";
+        case Verdict::Kind::lane: return lane_event(held, judgement);
         case Verdict::Kind::lot: return "parked";
     }
     return "";
@@ -40,12 +46,13 @@ std::string key_of(const model::QueuePolicy& policy, std::string_view event, con
 void write_line(State& state, const Held& held, const Verdict& verdict, const core::Judgement* judgement,
                 const model::QueueName& place) {
     const auto& policy = state.queue(held.queue()).policy;
-    const auto event = event_of(verdict);
+    const auto event = event_of(held, verdict, judgement);
     if (!state.ports.journal.keeps(LogLevel::info)) return;
     if (verdict.kind != Verdict::Kind::lot && !state.limiter.admit(key_of(policy, event, judgement), state.now.steady)) return;
     std::vector<std::pair<std::string_view, std::string>> fields{{"queue", policy.name.value}, {"id", held.record.id}};
     if (verdict.reason) fields.emplace_back("reason", model::to_text(*verdict.reason));
     fields.emplace_back("attempts", std::to_string(verdict.ledger.attempts));
+    if (verdict.ledger.suspect) fields.emplace_back("trial", std::to_string(*verdict.ledger.suspect));
     if (verdict.wait.count() > 0) fields.emplace_back("wait_ms", std::to_string(verdict.wait.count()));
     if (!place.value.empty()) fields.emplace_back("to", place.value);
     if (judgement != nullptr) {

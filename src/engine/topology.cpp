@@ -157,10 +157,8 @@ void declared(State& state, const ports::Declared& answer) {
 
 void ensure_lots(State& state) {
     for (const auto& queue : state.queues) {
-        const auto& to = queue.policy.to;
-        std::set<model::QueueName> lots{queue.policy.parked, queue.policy.dlq, to.exhausted, to.age, to.held,
-                                        to.expired,          to.permanent};
-        for (const auto& lot : lots) ask(state, {Purpose::lot, {}, model::plain_queue(lot, queue.policy.retry.queue_type)});
+        for (const auto& lot : model::lots_of(queue.policy))
+            ask(state, {Purpose::lot, {}, model::plain_queue(lot, queue.policy.retry.queue_type)});
     }
 }
 

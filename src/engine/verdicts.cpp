@@ -3,6 +3,7 @@
 #include "engine/arrivals.hpp"
 #include "engine/copying.hpp"
 #include "engine/telling.hpp"
+#include "engine/trials.hpp"
 
 namespace retryd::engine {
 
@@ -80,7 +81,8 @@ void judge(State& state, Held& held, const core::Judgement& judgement) {
     if (held.orphan) return let_go(state, held);  // the broker delivers it again
     held.stay.draining = state.drain != State::Drain::no;
     const auto verdict = core::decide(queue.policy, held.stay, judgement, alone, state.now.wall, state.chance());
-    carry_out(state, held, verdict, judgement);
+    const bool poison = verdict.reason == model::Reason::poison;
+    carry_out(state, held, verdict, poison ? poisoned(held, judgement.error_message) : judgement);
 }
 
 void stay_in_hand(State& state, Held& held, const core::Verdict& verdict) {
@@ -152,6 +154,7 @@ void carry_out(State& state, Held& held, const core::Verdict& verdict, const cor
             tell(state, held, verdict, &judgement, {});
             ++held.stay.quick_used;
             held.record.last_error = judgement.error_type;
+            held.stay.standing = core::Standing::trusted;
             stay_in_hand(state, held, verdict);
             return;
         case core::Verdict::Kind::tier:

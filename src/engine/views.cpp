@@ -70,36 +70,37 @@ void add_dead_letter_wait(const QueueState& queue, const model::Clock& now, std:
                       between(*queue.lane_back, now.steady)});
 }
 
-// Copies that can't be placed, for each queue: one pass over the hand serves all of them.
-struct Unroutable {
-    std::uint32_t copies = 0;
-    std::string example;
-    model::SteadyTime since = model::SteadyTime::max();
+// What only a look through the hand tells, for each queue: one pass serves all of them.
+struct HandFacts {
+    std::uint32_t suspects = 0;
+    std::uint32_t unroutable = 0;  // copies that can't be placed
+    std::string example;           // of them
+    model::SteadyTime unroutable_since = model::SteadyTime::max();
 };
-std::vector<Unroutable> unroutable_copies(const State& state) {
-    std::vector<Unroutable> found(state.queues.size());
+std::vector<HandFacts> look_through(const State& state) {
+    std::vector<HandFacts> found(state.queues.size());
     for (const auto& [key, held] : state.hand.all()) {
+        auto& facts = found[held.queue().value];
+        if (held.stay.standing != core::Standing::trusted) ++facts.suspects;
         if (held.state != Held::State::copying || !state.copies.is_unroutable(key)) continue;
-        auto& queue = found[held.queue().value];
-        ++queue.copies;
-        queue.since = std::min(queue.since, held.since);
-        queue.example = state.copies.target(key).value;
-        if (const auto why = state.copies.trouble(key); !why.empty()) queue.example += ": " + why;
+        ++facts.unroutable;
+        facts.unroutable_since = std::min(facts.unroutable_since, held.since);
+        facts.example = state.copies.target(key).value;
+        if (const auto why = state.copies.trouble(key); !why.empty()) facts.example += ": " + why;
     }
     return found;
 }
 
-void add_copies(const State& state, const Unroutable& unroutable, const model::Clock& now,
-                std::vector<model::StallView>& stalls) {
-    if (unroutable.copies > 0)
+void add_copies(const State& state, const HandFacts& facts, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    if (facts.unroutable > 0)
         stalls.push_back({Cause::unroutable,
-                          std::to_string(unroutable.copies) + " copies can't be placed, one for " + unroutable.example,
-                          between(unroutable.since, now.steady)});
+                          std::to_string(facts.unroutable) + " copies can't be placed, one for " + facts.example,
+                          between(facts.unroutable_since, now.steady)});
     if (state.copies.is_late())
         stalls.push_back({Cause::confirm_late, "no confirm in time, the link is renewed", Milliseconds{0}});
 }
 
-std::vector<model::StallView> stalls_of(const State& state, const QueueState& queue, const Unroutable& unroutable,
+std::vector<model::StallView> stalls_of(const State& state, const QueueState& queue, const HandFacts& facts,
                                         const model::Clock& now) {
     std::vector<model::StallView> stalls;
     if (state.drain != State::Drain::no)
@@ -109,7 +110,7 @@ std::vector<model::StallView> stalls_of(const State& state, const QueueState& qu
     add_consumer(queue, now, stalls);
     add_sources(queue, now, stalls);
     add_dead_letter_wait(queue, now, stalls);
-    add_copies(state, unroutable, now, stalls);
+    add_copies(state, facts, now, stalls);
     if (state.memory_full)
         stalls.push_back({Cause::memory, std::to_string(state.hand.bytes()) + " bytes in hand",
                           between(state.memory_full_since, now.steady)});
@@ -130,14 +131,15 @@ std::vector<model::DepthView> depths_of(const State& state, const QueueState& qu
     return depths;
 }
 
-model::QueueView view_of(const State& state, const QueueState& queue, const Unroutable& unroutable, const model::Clock& now) {
+model::QueueView view_of(const State& state, const QueueState& queue, const HandFacts& facts, const model::Clock& now) {
     model::QueueView view;
     view.name = queue.policy.name;
     view.consumer = state.ports.consumer.describe(queue.id);
-    view.stalls = stalls_of(state, queue, unroutable, now);
+    view.stalls = stalls_of(state, queue, facts, now);
     view.state = view.stalls.empty() ? "flowing" : std::string(model::to_text(view.stalls.front().cause));
     view.in_hand = queue.in_hand;
     view.in_flight = queue.in_flight;
+    view.suspects = facts.suspects;
     view.waiting_quick = static_cast<std::uint32_t>(queue.waiting.size());
     view.being_copied = queue.copying;
     view.concurrency = queue.policy.deliver.concurrency;
@@ -177,8 +179,8 @@ model::StatusView status_of(const State& state, const model::Clock& now) {
     view.memory_used = state.hand.bytes();
     view.memory_limit = state.policy->memory.value;
     for (const auto which : {Link::consume, Link::publish}) view.links.push_back(link_view(state, which));
-    const auto unroutable = unroutable_copies(state);
-    for (const auto& queue : state.queues) view.queues.push_back(view_of(state, queue, unroutable[queue.id.value], now));
+    const auto facts = look_through(state);
+    for (const auto& queue : state.queues) view.queues.push_back(view_of(state, queue, facts[queue.id.value], now));
     return view;
 }
 

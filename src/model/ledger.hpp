@@ -21,9 +21,10 @@ namespace retryd::model {
 
 // The numbers that decisions are made from. What was never written is zero or absent.
 struct Ledger {
-    std::uint32_t attempts = 0;  // failed attempts so far
-    std::uint32_t retries = 0;   // delayed retries so far: the rung
-    std::uint32_t lost = 0;      // losses shared with others, charged to nobody
+    std::uint32_t attempts = 0;            // failed attempts so far
+    std::uint32_t retries = 0;             // delayed retries so far: the rung
+    std::uint32_t lost = 0;                // losses shared with others, charged to nobody
+    std::optional<std::uint32_t> suspect;  // trials alone so far, the one that this copy is made for included
     std::optional<WallTime> first_failed;
     std::optional<WallTime> last_failed;
     std::optional<WallTime> not_before;  // a Retry-After's end

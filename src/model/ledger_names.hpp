@@ -14,6 +14,7 @@ inline constexpr std::string_view queue = "retryd-queue";
 inline constexpr std::string_view attempts = "retryd-attempts";
 inline constexpr std::string_view retries = "retryd-retries";
 inline constexpr std::string_view lost = "retryd-lost";
+inline constexpr std::string_view suspect = "retryd-suspect";
 inline constexpr std::string_view first_failed = "retryd-first-failed-ms";
 inline constexpr std::string_view last_failed = "retryd-last-failed-ms";
 inline constexpr std::string_view not_before = "retryd-not-before-ms";

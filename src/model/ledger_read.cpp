@@ -23,8 +23,13 @@ std::optional<std::int64_t> number(const Headers& headers, std::string_view name
     return value;
 }
 
+std::optional<std::uint32_t> count_if_there(const Headers& headers, std::string_view name) {
+    const auto value = number(headers, name, largest_count);
+    return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+}
+
 std::uint32_t count(const Headers& headers, std::string_view name) {
-    return static_cast<std::uint32_t>(number(headers, name, largest_count).value_or(0));
+    return count_if_there(headers, name).value_or(0);
 }
 
 Milliseconds span(const Headers& headers, std::string_view name) {
@@ -83,6 +88,7 @@ Ledger read_ledger(const Headers& headers, WallTime now) {
     ledger.attempts = count(headers, names::attempts);
     ledger.retries = count(headers, names::retries);
     ledger.lost = count(headers, names::lost);
+    ledger.suspect = count_if_there(headers, names::suspect);
     ledger.first_failed = time(headers, names::first_failed, now);
     ledger.last_failed = time(headers, names::last_failed, now);
     ledger.not_before = time(headers, names::not_before, now);

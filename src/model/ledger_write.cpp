@@ -46,6 +46,7 @@ void add_facts(TableWriter& headers, const Record& record, const LedgerEntry& en
     headers.add_long(names::attempts, entry.ledger.attempts);
     headers.add_long(names::retries, entry.ledger.retries);
     add_count(headers, names::lost, entry.ledger.lost);
+    if (entry.ledger.suspect) headers.add_long(names::suspect, *entry.ledger.suspect);
     add_time(headers, names::first_failed, entry.ledger.first_failed);
     add_time(headers, names::last_failed, entry.ledger.last_failed);
     add_time(headers, names::not_before, entry.ledger.not_before);

@@ -109,7 +109,7 @@ struct HoldPolicy {
 
 // Names of queues, already resolved from `parked`, `dlq` or {queue: NAME}.
 struct Destinations {
-    QueueName exhausted, age, held, expired, permanent;
+    QueueName exhausted, age, held, expired, poison, permanent;
 };
 
 struct QueuePolicy {
@@ -121,6 +121,8 @@ struct QueuePolicy {
     RetryPolicy retry;
     HoldPolicy hold;
     std::optional<Milliseconds> age_limit;
+    std::uint32_t suspect_after = 2;  // pieces of evidence that a message takes its consumer down, 1..1000
+    std::uint32_t solo_tries = 2;     // deliveries alone without a reply, then it is poison, 1..100
     Destinations to;
     std::uint32_t history = 10;        // attempts kept on the message; 0: none
     std::uint32_t prefetch = 128;      // for each of the two channels, 1..65535

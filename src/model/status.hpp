@@ -34,6 +34,7 @@ struct QueueView {
     std::vector<StallView> stalls;
     std::uint32_t in_hand = 0;    // unacked, whatever becomes of them
     std::uint32_t in_flight = 0;  // handed to a consumer
+    std::uint32_t suspects = 0;   // of taking their consumer down: kept apart from the others
     std::uint32_t waiting_quick = 0;
     std::uint32_t being_copied = 0;  // published, not confirmed yet
     std::uint32_t concurrency = 0;
@@ -79,11 +80,12 @@ struct InHandView {
     Milliseconds lasting{0};           // of the state
     std::optional<Milliseconds> left;  // at_consumer: until retryd stops waiting; waiting: until the next try
     QueueName place;                   // copying: where the copy goes
+    bool suspect = false;              // of taking its consumer down: kept apart from those that are not
 };
 
 // One decision on a message, for `why`.
 struct DecisionView {
-    enum class Kind : std::uint8_t { done, quick_retry, retry, hold, lane, lot };
+    enum class Kind : std::uint8_t { done, quick_retry, retry, hold, lane, trial, lot };
     WallTime at;
     QueueName queue;
     Kind kind = Kind::done;

@@ -48,9 +48,14 @@ QueueSpec tier_queue(const QueuePolicy& policy, TierKind kind, Milliseconds dela
     return {tier_name(policy, kind, delay), policy.retry.queue_type, delay, policy.lane};
 }
 
+std::set<QueueName> lots_of(const QueuePolicy& policy) {
+    const auto& to = policy.to;
+    return {policy.parked, policy.dlq, to.exhausted, to.age, to.held, to.expired, to.poison, to.permanent};
+}
+
 std::size_t queues_made(const QueuePolicy& policy) {
-    std::set<QueueName> names{policy.lane,   policy.parked,  policy.dlq,        policy.to.exhausted,
-                              policy.to.age, policy.to.held, policy.to.expired, policy.to.permanent};
+    std::set<QueueName> names = lots_of(policy);
+    names.insert(policy.lane);
     const auto add_rung = [&](Milliseconds rung) {
         for (const Milliseconds delay : spread_of(rung, policy.retry)) names.insert(tier_name(policy, TierKind::delay, delay));
     };

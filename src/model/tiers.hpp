@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct QueueSpec {
 
 [[nodiscard]] QueueSpec plain_queue(const QueueName& name, QueueType type);
 [[nodiscard]] QueueSpec tier_queue(const QueuePolicy& policy, TierKind kind, Milliseconds delay);
+
+// Every queue that its messages may end in, without repetition.
+[[nodiscard]] std::set<QueueName> lots_of(const QueuePolicy& policy);
 
 // How many queues this policy may make beside the work queue: lane, lots, every tier of the ladders.
 [[nodiscard]] std::size_t queues_made(const QueuePolicy& policy);

@@ -65,15 +65,7 @@ events: {}
 )";
 
 constexpr std::array process_later{"broker.tls", "broker.management", "dependencies", "events"};
-constexpr std::array queue_later{"deliver.rate",
-                                 "retry.quick.skip_above",
-                                 "limits.suspect_after",
-                                 "limits.solo_tries",
-                                 "to.poison",
-                                 "breaker",
-                                 "needs",
-                                 "budgets",
-                                 "storm"};
+constexpr std::array queue_later{"deliver.rate", "retry.quick.skip_above", "breaker", "needs", "budgets", "storm"};
 
 bool lies_under(std::string_view path, std::string_view key) {
     return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.');

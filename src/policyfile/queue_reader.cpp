@@ -125,6 +125,8 @@ void read_queue_values(const Field& queue, Values& values, QueuePolicy& policy) 
     read_retry(queue.at("retry"), values, policy.retry);
     read_hold(queue.at("hold"), values, policy.hold);
     values.read(queue.at("limits").at("age"), {1s, longest_span}, policy.age_limit);
+    values.read(queue.at("limits").at("suspect_after"), {1, 1000}, policy.suspect_after);
+    values.read(queue.at("limits").at("solo_tries"), {1, 100}, policy.solo_tries);
     values.read(queue.at("history"), {0, 100}, policy.history);
     values.read(queue.at("lane_share"), {Ratio{0.01}, Ratio{1}}, policy.lane_share);
     read_prefetch(queue.at("prefetch"), values, policy);
@@ -141,6 +143,7 @@ void read_queue_whole(const QueueSection& section, const OwnNames& names, Values
     destinations.read(to.at("age"), policy.to.age);
     destinations.read(to.at("held"), policy.to.held);
     destinations.read(to.at("expired"), policy.to.expired);
+    destinations.read(to.at("poison"), policy.to.poison);
     destinations.read(to.at("permanent"), policy.to.permanent);
 }
 

@@ -33,8 +33,7 @@ bool spends_attempt(const model::Reply& reply) {
 
 Audit::Audit(const model::Policy& policy) {
     for (const auto& queue : policy.queues) {
-        const auto& to = queue.to;
-        lots_.insert({queue.parked, queue.dlq, to.exhausted, to.age, to.held, to.expired, to.permanent});
+        lots_.merge(model::lots_of(queue));
         work_queues_.insert(queue.name);
     }
 }

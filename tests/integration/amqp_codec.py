@@ -157,3 +157,14 @@ def decode_properties(data):
         at = end
     assert at == len(data), "bytes after the last property"
     return values
+
+
+def quorum(**limits):
+    """Arguments of a quorum queue; `dead_letters_to` names a queue."""
+    arguments = [text("x-queue-type", "quorum")]
+    if "limit" in limits:
+        arguments.append(number("x-delivery-limit", limits["limit"]))
+    if "dead_letters_to" in limits:
+        arguments += [text("x-dead-letter-exchange", ""),
+                      text("x-dead-letter-routing-key", limits["dead_letters_to"])]
+    return arguments

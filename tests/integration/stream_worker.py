@@ -28,6 +28,11 @@ def act(message, word):
     if word == "extend":
         message.extend(10)
         time.sleep(float(message.headers["seconds"]))
+    if word == "die":
+        time.sleep(0.1)
+        os._exit(1)
+    if word.startswith("m"):
+        time.sleep(0.3)
     if word == "drop":
         raise retryd.Drop("seen before")
     if word == "throttled":

@@ -9,17 +9,6 @@ FAST = "retry: {quick: none, delays: [100ms, 100ms], jitter: 0%, spread: 1}"
 SLOW_TO_RETURN = "retry: {quick: none, delays: [1s, 1s], jitter: 0%, spread: 1}"
 
 
-def quorum(**limits):
-    """Arguments of a quorum work queue; `dead_letters_to` names a queue."""
-    arguments = [codec.text("x-queue-type", "quorum")]
-    if "limit" in limits:
-        arguments.append(codec.number("x-delivery-limit", limits["limit"]))
-    if "dead_letters_to" in limits:
-        arguments += [codec.text("x-dead-letter-exchange", ""),
-                      codec.text("x-dead-letter-routing-key", limits["dead_letters_to"])]
-    return arguments
-
-
 def failing_until(attempt):
     return lambda request: 200 if request.attempt >= attempt else 500
 
@@ -80,7 +69,7 @@ class Counting(IntegrationCase):
     def test_a_delivery_limit_of_the_work_queue_is_not_reached_by_retrying(self):
         rejects = f"rejects.{self.token}"
         self.declare_work_queue(rejects)
-        self.declare_work_queue(arguments=quorum(limit=1, dead_letters_to=rejects))
+        self.declare_work_queue(arguments=codec.quorum(limit=1, dead_letters_to=rejects))
         app, _ = self.serve(lambda request: 500, "retry: {quick: {tries: 1, delay: 10ms}, delays: [50ms], max: 4, jitter: 0%}")
         self.send(b"m")
         self.assert_parked("exhausted", 6)
@@ -96,7 +85,7 @@ class Counting(IntegrationCase):
         return app.requests[0]
 
     def test_the_first_attempt_from_a_quorum_queue_is_number_one(self):
-        self.assert_first_attempt_is_one(quorum())
+        self.assert_first_attempt_is_one(codec.quorum())
 
     def test_the_first_attempt_from_a_classic_queue_is_number_one(self):
         self.assert_first_attempt_is_one([codec.text("x-queue-type", "classic")])
@@ -148,7 +137,7 @@ class Counting(IntegrationCase):
     def test_a_consumer_that_comes_and_goes_costs_its_messages_nothing(self):
         rejects = f"rejects.{self.token}"
         self.declare_work_queue(rejects)
-        self.declare_work_queue(arguments=quorum(limit=1, dead_letters_to=rejects))  # the second return would be one too many
+        self.declare_work_queue(arguments=codec.quorum(limit=1, dead_letters_to=rejects))  # the second return would be one too many
         app, daemon = self.serve(lambda request: 200)
         for away in range(1, 6):
             app.stop()
@@ -182,7 +171,7 @@ class Counting(IntegrationCase):
             daemon.start()
 
     def test_a_message_that_was_in_flight_at_four_crashes_is_delivered_again(self):
-        self.declare_work_queue(arguments=quorum())
+        self.declare_work_queue(arguments=codec.quorum())
         app, daemon = self.serve(lambda request: 200 if request.seen == 4 else HANG)
         self.send(b"m")
         self.crash_with_one_in_flight(app, daemon, 4)
@@ -193,7 +182,7 @@ class Counting(IntegrationCase):
     def test_what_the_brokers_delivery_limit_takes_away_is_in_the_queues_own_dead_letter_target(self):
         rejects = f"rejects.{self.token}"
         self.declare_work_queue(rejects)
-        self.declare_work_queue(arguments=quorum(limit=1, dead_letters_to=rejects))
+        self.declare_work_queue(arguments=codec.quorum(limit=1, dead_letters_to=rejects))
         app, daemon = self.serve(lambda request: HANG)
         self.send(b"m")
         self.crash_with_one_in_flight(app, daemon, 2)
@@ -201,7 +190,7 @@ class Counting(IntegrationCase):
         self.assertEqual(len(app.requests), 2)
 
     def test_a_message_that_kills_the_daemon_does_not_take_its_neighbours_along(self):
-        self.declare_work_queue(arguments=quorum(limit=5))
+        self.declare_work_queue(arguments=codec.quorum(limit=5))
         app, daemon = self.serve(lambda request: HANG if request.body == b"poison" else Answer(200, wait=0.02), concurrency=20)
         poisoned = lambda: sum(request.body == b"poison" for request in app.requests)
         innocents = {b"%d" % number for number in range(100)}

@@ -23,7 +23,7 @@ inline model::QueuePolicy queue_policy(const std::string& name) {
     queue.deliver.slow_start.reset();
     queue.retry.delays = {100ms, 200ms, 400ms};
     queue.retry.max = 3;
-    queue.to = {queue.parked, queue.parked, queue.parked, queue.parked, queue.dlq};
+    queue.to = {queue.parked, queue.parked, queue.parked, queue.parked, queue.parked, queue.dlq};
     return queue;
 }
 

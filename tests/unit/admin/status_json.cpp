@@ -47,9 +47,10 @@ TEST_CASE("the keys are the members' names") {
                                               "drained", "memory_used", "memory_limit", "links", "queues"});
     CHECK(keys(json.at("links").at(0)) == std::set<std::string>{"name", "up", "blocked", "address", "trouble"});
     const auto& queue = json.at("queues").at(0);
-    CHECK(keys(queue) == std::set<std::string>{"name", "consumer", "state", "stalls", "in_hand", "in_flight", "waiting_quick",
-                                               "being_copied", "concurrency", "slots", "credit", "held_back", "deliveries",
-                                               "delivery_seconds", "subscribed_work", "subscribed_lane", "depths"});
+    CHECK(keys(queue) == std::set<std::string>{"name", "consumer", "state", "stalls", "in_hand", "in_flight", "suspects",
+                                               "waiting_quick", "being_copied", "concurrency", "slots", "credit", "held_back",
+                                               "deliveries", "delivery_seconds", "subscribed_work", "subscribed_lane",
+                                               "depths"});
     CHECK(keys(queue.at("stalls").at(0)) == std::set<std::string>{"cause", "detail", "lasting_ms"});
     CHECK(keys(queue.at("depths").at(0)) == std::set<std::string>{"queue", "kind", "tier", "messages"});
 }

@@ -45,7 +45,8 @@ InHandView in_hand(InHandView::State state) {
             .max_attempts = 9,
             .lasting = 3s,
             .left = 8s,
-            .place = {"retryd.orders.dlq"}};
+            .place = {"retryd.orders.dlq"},
+            .suspect = false};
 }
 
 }  // namespace
@@ -59,6 +60,19 @@ TEST_CASE("a message that waits is told with its queue, its time and its reason"
           "    retryd.orders.delay.4000ms; 3 attempts had failed.\n");
 }
 
+TEST_CASE("a suspect is told as one") {
+    auto held = in_hand(InHandView::State::ready);
+    held.suspect = true;
+    auto view = story({retried()});
+    view.in_hand = {held};
+    view.decisions[0].kind = DecisionView::Kind::trial;
+    view.decisions[0].outcome.reset();
+    view.decisions[0].place = {"retryd.orders.lane"};
+    const auto told = sentences(view);
+    CHECK(told[0].find("for its turn apart from others: it is suspected of taking its consumer down.") != std::string::npos);
+    CHECK(told[1].find("sent to retryd.orders.lane to be delivered alone") != std::string::npos);
+}
+
 TEST_CASE("where it lies goes by the last decision") {
     struct Row {
         DecisionView::Kind kind;
@@ -68,6 +82,7 @@ TEST_CASE("where it lies goes by the last decision") {
     const auto row = GENERATE(Row{DecisionView::Kind::retry, 10s, "t", "Its wait in t ended at 2025-12-01 02:59:54Z"},
                               Row{DecisionView::Kind::hold, 1s, "h", "It waits in h until 2025-12-01 03:00:03Z"},
                               Row{DecisionView::Kind::lane, 1s, "lane", "It lies in lane, or another retryd has taken it."},
+                              Row{DecisionView::Kind::trial, 1s, "lane", "It lies in lane, or another retryd has taken it."},
                               Row{DecisionView::Kind::lot, 1s, "p", "It lies in p until somebody takes it out."},
                               Row{DecisionView::Kind::lot, 1s, "p", "rabbitmqadmin get queue=p count=100"},
                               Row{DecisionView::Kind::done, 1s, "", "It is done"});

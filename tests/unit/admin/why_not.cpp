@@ -87,6 +87,11 @@ TEST_CASE("a queue that flows slower than it could says what slows it") {
     queue.credit = 0;
     CHECK(only_cause(queue) == "credit");
     queue = busy_queue();
+    queue.in_flight = 1;
+    queue.suspects = 3;
+    CHECK(only_cause(queue) == "suspects");
+
+    queue = busy_queue();
     queue.in_hand = queue.in_flight;
     queue.held_back = true;
     CHECK(only_cause(queue) == "copies");

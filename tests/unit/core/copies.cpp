@@ -44,6 +44,15 @@ struct Bench {
 
 }  // namespace
 
+TEST_CASE("while the link is down nothing is asked") {
+    Bench bench;
+    bench.copies.link_down();
+    bench.add(1);
+    CHECK(bench.advance().declare.empty());
+    bench.copies.link_up();
+    CHECK(bench.advance().declare.size() == 1);
+}
+
 TEST_CASE("a queue is made sure of once, before the first copy goes to it") {
     Bench bench;
     bench.add(1);

@@ -305,3 +305,61 @@ TEST_CASE("whatever happens, attempts stay under the limit and a hold spends non
         }
     }
 }
+
+TEST_CASE("a loss in the last trial makes poison, one before it the next rung") {
+    const auto policy = policy_with({}, {1s, 2s});
+    model::Ledger ledger;
+    ledger.lost = 2;
+    ledger.suspect = 1;
+    auto stay = from(Side::lane, ledger);
+    stay.standing = core::Standing::on_trial;
+    const auto first = decide(policy, stay, judgement(Outcome::lost), true);
+    CHECK(first.kind == Verdict::Kind::tier);
+    CHECK(first.ledger.suspect == 1);
+    CHECK(first.ledger.attempts == 1);
+    stay.ledger.suspect = 2;
+    const auto last = decide(policy, stay, judgement(Outcome::lost), true);
+    CHECK(last.kind == Verdict::Kind::lot);
+    CHECK(last.reason == Reason::poison);
+}
+
+TEST_CASE("any reply, and a timeout, end the suspicion") {
+    const auto policy = policy_with({}, {1s, 2s});
+    model::Ledger ledger;
+    ledger.lost = 2;
+    ledger.suspect = 2;
+    for (const auto outcome : {Outcome::transient, Outcome::permanent, Outcome::throttled, Outcome::timeout}) {
+        const auto verdict = decide(policy, from(Side::lane, ledger), judgement(outcome));
+        CHECK(verdict.ledger.lost == 0);
+        CHECK_FALSE(verdict.ledger.suspect);
+        CHECK(verdict.reason != Reason::poison);
+    }
+}
+
+TEST_CASE("a suspect by returns that is lost with others stays accused, although its copy begins without returns") {
+    auto stay = from(Side::work);
+    stay.standing = core::Standing::suspect;
+    const auto verdict = decide(policy_with({}, {1s}), stay, judgement(Outcome::lost));
+    CHECK(verdict.kind == Verdict::Kind::lane);
+    CHECK(verdict.ledger.suspect == 0);
+    CHECK(verdict.ledger.lost == 1);
+}
+
+TEST_CASE("a stamp counts the trial that comes, and is taken back where it does not come") {
+    auto stay = from(Side::work);
+    const auto stamped = core::stamp(stay);
+    CHECK(stamped.kind == Verdict::Kind::lane);
+    CHECK(stamped.ledger.suspect == 1);
+    stay = from(Side::lane, stamped.ledger);
+    stay.standing = core::Standing::on_trial;
+    CHECK(core::unstamp(stay).ledger.suspect == 0);
+    CHECK(core::hold(policy_with({}, {1s}), stay, noon).ledger.suspect == 0);
+}
+
+TEST_CASE("poison is parked when it comes back from its last trial") {
+    auto stay = from(Side::lane);
+    stay.standing = core::Standing::poison;
+    const auto verdict = core::on_arrival(policy_with({}, {1s}), stay, noon);
+    REQUIRE(verdict);
+    CHECK(verdict->reason == Reason::poison);
+}

@@ -42,7 +42,7 @@ std::string text_on(const std::string& copy, std::string_view name) {
 
 TEST_CASE("every count and time comes back from the lane as it was written") {
     LedgerEntry entry = failure(plain());
-    entry.ledger = {7, 3, 2, noon - 5s, noon - 1s, noon + 10s, 90s, noon + 1h, 0s};
+    entry.ledger = {7, 3, 2, 1, noon - 5s, noon - 1s, noon + 10s, 90s, noon + 1h, 0s};
     entry.wait = 800ms;
     Ledger expected = entry.ledger;
     expected.last_wait = 800ms;
@@ -57,6 +57,7 @@ TEST_CASE("a copy carries the headers that tools are promised, with these types"
     LedgerEntry entry = failure(plain());
     entry.ledger.held = 90s;
     entry.ledger.lost = 1;
+    entry.ledger.suspect = 0;
     entry.ledger.not_before = noon + 10s;
     entry.reason = Reason::exhausted;
     entry.dependency = "db";
@@ -80,6 +81,7 @@ TEST_CASE("a copy carries the headers that tools are promised, with these types"
         text("retryd-reason", "exhausted"),
         number("retryd-retries", 1),
         text("retryd-routing-key", "orange"),
+        number("retryd-suspect", 0),
         number("retryd-v", 1),
     };
     auto headers = sorted_headers(copy);
@@ -186,7 +188,7 @@ TEST_CASE("our part stays under 4 KiB whatever is said and whatever has happened
         record.origin = {chance.bytes(255), chance.bytes(255), false};
         for (int hop = 0; hop < 8; ++hop) {
             LedgerEntry entry = failure(record);
-            entry.ledger = {9, 9, 9, noon, noon, noon, 1s, noon, 0s};
+            entry.ledger = {9, 9, 9, 9, noon, noon, noon, 1s, noon, 0s};
             entry.reason = Reason::permanent;
             entry.error_type = chance.bytes(2000);
             entry.error_message = chance.bytes(5000);

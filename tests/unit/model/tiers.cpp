@@ -29,7 +29,7 @@ QueuePolicy orders() {
     policy.parked = {"retryd.orders.parked"};
     policy.dlq = {"retryd.orders.dlq"};
     policy.tier_prefix = "retryd.orders.";
-    policy.to = {policy.parked, policy.parked, policy.parked, policy.parked, policy.dlq};
+    policy.to = {policy.parked, policy.parked, policy.parked, policy.parked, policy.parked, policy.dlq};
     return policy;
 }
 

@@ -127,6 +127,9 @@ TEST_CASE("the other keys reach the policy") {
     CHECK(queue("deliver: {headers: {Content-Type: text/plain}}").deliver.headers.size() == 1);
     CHECK_FALSE(queue("declare: none").declare);
     CHECK(queue("limits: {age: 2h}").age_limit == Milliseconds{2h});
+    CHECK(queue("limits: {suspect_after: 3}").suspect_after == 3);
+    CHECK(queue("limits: {solo_tries: 1}").solo_tries == 1);
+    CHECK(queue("to: {poison: dlq}").to.poison.value == "retryd.w.dlq");
     CHECK(queue("hold: {max: 1d}").hold.max == Milliseconds{24h});
     CHECK(queue("to: {permanent: {queue: \"bad.{queue}\"}, age: dlq}").to.permanent.value == "bad.w");
     CHECK(queue("to: {age: dlq}").to.age.value == "retryd.w.dlq");

@@ -1,0 +1,56 @@
+#include "core/floor.hpp"
+
+namespace retryd::core {
+
+namespace {
+
+constexpr model::Milliseconds floor_time{1000};
+constexpr model::Milliseconds longest_wait{5000};
+
+std::size_t at(Company company) {
+    return static_cast<std::size_t>(company);
+}
+
+}  // namespace
+
+Company company_of(Standing standing) {
+    switch (standing) {
+        case Standing::trusted: return Company::trusted;
+        case Standing::suspect: return Company::suspects;
+        case Standing::accused:
+        case Standing::on_trial:
+        case Standing::poison: return Company::accused;
+    }
+    return Company::accused;
+}
+
+std::optional<Company> Floor::next(const Demand& demand, model::SteadyTime now) {
+    if (awaited_until_ && now < *awaited_until_) return std::nullopt;
+    awaited_until_.reset();
+    const auto company = wanted(demand, now);
+    if (!company) return std::nullopt;
+    const bool free = demand.in_flight == 0;
+    if (*company != company_) {
+        if (!free) return std::nullopt;
+        company_ = *company;
+        since_ = now;
+    }
+    if (company_ == Company::accused && !free) return std::nullopt;
+    return company_;
+}
+
+std::optional<Company> Floor::wanted(const Demand& demand, model::SteadyTime now) const {
+    if (demand.trial_is_due) return Company::accused;
+    if (demand.waits[at(company_)] && now - since_ < floor_time) return company_;
+    for (std::size_t step = 1; step <= company_count; ++step) {  // round to itself at last
+        const auto company = (at(company_) + step) % company_count;
+        if (demand.waits[company]) return static_cast<Company>(company);
+    }
+    return std::nullopt;
+}
+
+void Floor::await_trial(model::SteadyTime now) {
+    awaited_until_ = now + longest_wait;
+}
+
+}  // namespace retryd::core

@@ -1,0 +1,57 @@
+#include "engine/trials.hpp"
+
+#include "engine/verdicts.hpp"
+
+#include <algorithm>
+
+namespace retryd::engine {
+
+namespace {
+
+constexpr std::size_t most_interrupted = 64;  // as many trials as links that break before their copies come again
+
+std::uint32_t returns_of(const model::Record& record) {
+    return std::max(record.delivery_count, record.origin.redelivered ? 1U : 0U);
+}
+
+}  // namespace
+
+core::Standing standing_of(QueueState& queue, const Held& held) {
+    const bool interrupted = queue.interrupted_trials.erase(held.record.id) > 0;
+    const auto returns = interrupted ? 0 : returns_of(held.record);
+    return core::standing_of(queue.policy, held.stay.ledger, held.side(), returns);
+}
+
+void send_to_trial(State& state, QueueState& queue, Held& held) {
+    carry_out_uncounted(state, held, core::stamp(held.stay));
+    queue.floor.await_trial(state.now.steady);
+}
+
+void put_off_trials(State& state, QueueState& queue) {
+    queue.floor.stop_waiting();
+    while (!queue.accused.empty()) {
+        auto* held = state.hand.find(queue.accused.front());
+        const bool there = held != nullptr && held->state == Held::State::ready;
+        if (there && held->stay.standing != core::Standing::on_trial) return;  // trials lie in front
+        queue.accused.pop_front();
+        if (there) carry_out_uncounted(state, *held, core::unstamp(held->stay));
+    }
+}
+
+void trial_interrupted(QueueState& queue, const Held& held) {
+    if (held.stay.standing != core::Standing::on_trial) return;
+    if (queue.interrupted_trials.size() >= most_interrupted) queue.interrupted_trials.clear();
+    queue.interrupted_trials.insert(held.record.id);
+}
+
+core::Judgement poisoned(const Held& held, const std::string& last_trouble) {
+    core::Judgement judgement;
+    judgement.outcome = model::Outcome::lost;
+    judgement.error_type = "retryd.Poison";
+    judgement.error_message = "delivered alone " + std::to_string(held.stay.ledger.suspect.value_or(0)) +
+                              " times, and each time the consumer or retryd died without a reply";
+    if (!last_trouble.empty()) judgement.error_message += ", at last: " + last_trouble;
+    return judgement;
+}
+
+}  // namespace retryd::engine

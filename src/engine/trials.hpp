@@ -1,0 +1,23 @@
+#pragma once
+// Trials: an accused message is delivered alone, as a copy that is stamped for it (core/suspicion.hpp).
+
+#include "core/classify.hpp"
+#include "engine/state.hpp"
+
+namespace retryd::engine {
+
+// How the broker's word about earlier deliveries counts against the message: not at all where the link broke in its trial
+// and we lived on.
+[[nodiscard]] core::Standing standing_of(QueueState& queue, const Held& held);
+
+// The queue has nothing at the consumer: sends the stamped copy, which comes back to be delivered alone.
+void send_to_trial(State& state, QueueState& queue, Held& held);
+// Trials that cannot be held now: their stamps are taken back, so that no crash meanwhile counts as one.
+void put_off_trials(State& state, QueueState& queue);
+// Its tag is dead, and the broker will deliver it again.
+void trial_interrupted(QueueState& queue, const Held& held);
+
+// What the record says of it.
+[[nodiscard]] core::Judgement poisoned(const Held& held, const std::string& last_trouble);
+
+}  // namespace retryd::engine
