@@ -43,7 +43,9 @@ ports::Delivery delivery_for(const State& state, const QueueState& queue, const 
     delivery.max_attempts = core::max_attempts(queue.policy);
     delivery.first_failed = held.stay.ledger.first_failed;
     delivery.deadline = state.now.wall + queue.policy.deliver.timeout;
-    delivery.redelivered = held.record.origin.redelivered;
+    // A copy made without a reply hides that from the broker, not from the consumer.
+    const auto& ledger = held.stay.ledger;
+    delivery.redelivered = held.record.origin.redelivered || ledger.lost > 0 || ledger.suspect;
     return delivery;
 }
 

@@ -28,7 +28,7 @@ struct Delivery {
     std::uint32_t max_attempts = 1;
     std::optional<model::WallTime> first_failed;
     model::WallTime deadline;  // when retryd stops waiting
-    bool redelivered = false;
+    bool redelivered = false;  // delivered before, and nobody knows how that ended
 };
 
 class Consumer {

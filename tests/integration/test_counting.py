@@ -189,22 +189,6 @@ class Counting(IntegrationCase):
         self.wait_for_depth(rejects, 1)
         self.assertEqual(len(app.requests), 2)
 
-    def test_a_message_that_kills_the_daemon_does_not_take_its_neighbours_along(self):
-        self.declare_work_queue(arguments=codec.quorum(limit=5))
-        app, daemon = self.serve(lambda request: HANG if request.body == b"poison" else Answer(200, wait=0.02), concurrency=20)
-        poisoned = lambda: sum(request.body == b"poison" for request in app.requests)
-        innocents = {b"%d" % number for number in range(100)}
-        for body in [*sorted(innocents)[:50], b"poison", *sorted(innocents)[50:]]:
-            self.send(body)
-        for crash in (1, 2, 3):
-            eventually(lambda: poisoned() >= crash, what=f"delivery {crash} of the poison")
-            daemon.kill()
-            daemon.start()
-        eventually(lambda: {request.body for request in app.requests} >= innocents, 30, "every innocent delivered")
-        eventually(lambda: daemon.queue_status(self.queue)["in_hand"] == 1, what="only the poison in hand")
-        self.assertEqual((self.wire.depth(self.own("parked")), self.wire.depth(self.own("dlq"))), (0, 0))
-        self.assertEqual(set(self.attempts(app)), {1})
-
     # --- clocks
 
     def test_a_message_that_fails_for_longer_than_its_age_limit_is_parked(self):
