@@ -176,14 +176,14 @@ Verdict stamp(const Stay& stay) {
     return to_lane(ledger);
 }
 
-Verdict unstamp(const Stay& stay) {
+Verdict step_back(const Stay& stay) {
     Ledger ledger = stay.ledger;
-    ledger.suspect = ledger.suspect.value_or(1) - 1;
+    ledger.suspect = ledger.suspect.value_or(0) - (stay.standing == Standing::on_trial ? 1 : 0);
     return to_lane(ledger);
 }
 
 Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now) {
-    return climb(policy, stay.standing == Standing::on_trial ? unstamp(stay).ledger : stay.ledger, now);
+    return climb(policy, stay.standing == Standing::on_trial ? step_back(stay).ledger : stay.ledger, now);
 }
 
 Verdict refuse(const Stay& stay) {

@@ -53,10 +53,10 @@ struct Verdict {
 // where it is earlier than that, `lot` where it has expired or is poison.
 [[nodiscard]] std::optional<Verdict> on_arrival(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now);
 
-// The copy for the next trial of one that is accused, and, where that trial does not take place after all, the copy that
-// takes it back: both into the lane.
+// The copy for the next trial of one that is accused, into the lane.
 [[nodiscard]] Verdict stamp(const Stay& stay);
-[[nodiscard]] Verdict unstamp(const Stay& stay);
+// The copy that goes behind all others in the lane, accused as before: a trial that its stamp was for does not take place.
+[[nodiscard]] Verdict step_back(const Stay& stay);
 
 // A message that has been in hand too long leaves as a held copy, without an attempt.
 [[nodiscard]] Verdict hold(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now);

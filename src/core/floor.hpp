@@ -26,20 +26,24 @@ public:
     // Whose next message may be delivered now, as far as company goes.
     [[nodiscard]] std::optional<Company> next(const Demand& demand, model::SteadyTime now);
 
-    // The copy for a trial has been sent off: until it comes nothing is delivered, so that nobody else's crash can be
-    // held against it. A lane full of others may keep it back, so that is for some seconds at most.
+    // The copy for a trial has been sent off. Until it comes nothing is delivered, so that nobody else's crash can be held
+    // against it, and no other trial is begun: for a second and for five at most, since a lane full of others may keep it
+    // back, or another daemon take it.
     void await_trial(model::SteadyTime now);
-    void stop_waiting() { awaited_until_.reset(); }
+    void stop_waiting() { sent_.reset(); }
+    [[nodiscard]] bool awaits_trial() const { return sent_.has_value(); }
 
     // When next() may say something else although nothing happened; SteadyTime::max() for never.
-    [[nodiscard]] model::SteadyTime next_change() const { return awaited_until_.value_or(model::SteadyTime::max()); }
+    [[nodiscard]] model::SteadyTime next_change() const;
 
 private:
+    [[nodiscard]] bool waits(const Demand& demand, std::size_t company) const;
     [[nodiscard]] std::optional<Company> wanted(const Demand& demand, model::SteadyTime now) const;
 
     Company company_ = Company::trusted;
     model::SteadyTime since_{};
-    std::optional<model::SteadyTime> awaited_until_;
+    std::optional<model::SteadyTime> sent_;  // the copy for the trial that is awaited
+    bool silent_ = false;                    // nothing is delivered until it comes
 };
 
 }  // namespace retryd::core

@@ -96,7 +96,9 @@ void arrived(State& state, ports::Delivered&& delivered) {
     const auto shown = model::read_properties(held.record.shown);
     if (shown) held.rules = core::rules_matching(queue.policy, *shown, held.record.origin.routing_key);
     const auto verdict = core::on_arrival(queue.policy, held.stay, state.now.wall);
-    if (!verdict) {
+    if (!verdict && must_step_back(state, queue, held)) {
+        carry_out_uncounted(state, held, core::step_back(held.stay));
+    } else if (!verdict) {
         make_ready(state, held, false);
     } else if (verdict->reason == model::Reason::poison) {
         carry_out(state, held, *verdict, poisoned(held, {}));

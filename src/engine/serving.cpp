@@ -60,6 +60,7 @@ void hand_over(State& state, QueueState& queue, Held& held) {
     queue.deadlines.emplace(held.until, held.key);
     ++queue.in_flight;
     if (held.side() == Side::lane) ++queue.lane_in_flight;
+    queue.trial_runs = held.stay.standing == core::Standing::on_trial;
     ++queue.turn;
     state.ports.consumer.deliver(delivery_for(state, queue, held));
 }
@@ -139,7 +140,7 @@ bool serve_suspect(State& state, QueueState& queue, std::uint32_t slots) {
 }
 
 bool serve_accused(State& state, QueueState& queue, std::uint32_t slots) {
-    if (slots == 0) return false;
+    if (slots == 0 || is_being_stamped(state, queue)) return false;
     auto& held = *front(state, queue.accused);
     queue.accused.pop_front();
     if (held.stay.standing == core::Standing::on_trial) {
@@ -156,10 +157,10 @@ core::Floor::Demand demand_of(State& state, QueueState& queue) {
     demand.waits[static_cast<std::size_t>(core::Company::trusted)] =
         front(state, queue.ready[at(Side::work)]) != nullptr || front(state, queue.ready[at(Side::lane)]) != nullptr;
     demand.waits[static_cast<std::size_t>(core::Company::suspects)] = front(state, queue.suspects) != nullptr;
-    // One at a time: while a copy is on its way, it may be the one that is stamped, or a trial's original not acked yet.
-    const auto* accused = queue.copying == 0 ? front(state, queue.accused) : nullptr;
+    const auto* accused = front(state, queue.accused);
     demand.trial_is_due = accused != nullptr && accused->stay.standing == core::Standing::on_trial;
-    demand.waits[static_cast<std::size_t>(core::Company::accused)] = accused != nullptr;
+    demand.waits[static_cast<std::size_t>(core::Company::accused)] =
+        accused != nullptr && (demand.trial_is_due || !is_being_stamped(state, queue));
     return demand;
 }
 

@@ -57,6 +57,8 @@ struct QueueState {
     std::array<std::deque<model::DeliveryKey>, 2> ready;  // by Side: the trusted
     std::deque<model::DeliveryKey> suspects, accused;     // ready, too
     core::Floor floor;
+    model::DeliveryKey stamped;                // the original of the last copy that was made for a trial
+    bool trial_runs = false;                   // what is at the consumer is there for its trial
     std::set<std::string> interrupted_trials;  // ids
     std::multimap<model::SteadyTime, model::DeliveryKey> waiting;
     std::multimap<model::SteadyTime, model::DeliveryKey> deadlines;  // of deliveries

@@ -17,9 +17,10 @@ bool is_silent(const Verdict& verdict, const core::Judgement* judgement, std::ui
 }
 
 // What no delivery led to, and yet goes into the lane, goes there for a trial.
-std::string_view lane_event(const Held& held, const core::Judgement* judgement) {
+std::string_view lane_event(const Held& held, const Verdict& verdict, const core::Judgement* judgement) {
     if (judgement != nullptr) return "lost_with_others";
-    return held.stay.standing == core::Standing::on_trial ? "trial_put_off" : "tried_alone";
+    const bool stamped = verdict.ledger.suspect > held.stay.ledger.suspect;
+    return stamped ? "tried_alone" : "trial_put_off";
 }
 
 std::string_view event_of(const Held& held, const Verdict& verdict, const core::Judgement* judgement) {
@@ -28,7 +29,7 @@ std::string_view event_of(const Held& held, const Verdict& verdict, const core::
         case Verdict::Kind::again:
         case Verdict::Kind::wait: return "retry";
         case Verdict::Kind::tier: return verdict.tier == model::TierKind::delay ? "retry" : "held";
-        case Verdict::Kind::lane: return lane_event(held, judgement);
+        case Verdict::Kind::lane: return lane_event(held, verdict, judgement);
         case Verdict::Kind::lot: return "parked";
     }
     return "";

@@ -56,13 +56,16 @@ bool held_back(State& state, QueueState& queue) {
 }
 
 // How many messages are wanted in hand from each source.
-std::uint32_t wanted(State& state, QueueState& queue) {
+std::uint32_t wanted(State& state, QueueState& queue, Side side) {
     if (state.drain != State::Drain::no || held_back(state, queue)) return 0;
     switch (queue.watch.state()) {
         case Watch::away:
         case Watch::not_ready:
         case Watch::misconfigured: return 0;
-        case Watch::trying: return queue.in_hand == 0 ? 1 : 0;
+        case Watch::trying:
+            // The copy that the try is to be made with may lie behind others.
+            if (side == Side::lane && queue.floor.awaits_trial()) return queue.policy.prefetch;
+            return queue.in_hand == 0 ? 1 : 0;
         case Watch::present: return queue.policy.prefetch;
     }
     return 0;
@@ -164,8 +167,8 @@ void ensure_lots(State& state) {
 
 void advance_sources(State& state, QueueState& queue) {
     if (!state.link(ports::Link::consume).reconnect.is_up()) return;
-    const auto prefetch = wanted(state, queue);
     for (const auto side : {Side::lane, Side::work}) {  // the lane first: it must be there before anything is copied
+        const auto prefetch = wanted(state, queue, side);
         auto& intake = queue.intake[at(side)];
         if (const auto step = intake.next_step(prefetch, state.now.steady)) take_step(state, queue, side, *step, prefetch);
     }

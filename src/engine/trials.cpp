@@ -24,7 +24,27 @@ core::Standing standing_of(QueueState& queue, const Held& held) {
 
 void send_to_trial(State& state, QueueState& queue, Held& held) {
     carry_out_uncounted(state, held, core::stamp(held.stay));
+    queue.stamped = held.key;
     queue.floor.await_trial(state.now.steady);
+}
+
+bool is_being_stamped(State& state, const QueueState& queue) {
+    return state.hand.find(queue.stamped) != nullptr;
+}
+
+bool must_step_back(const State& state, const QueueState& queue, const Held& held) {
+    const auto& all = state.hand.all();
+    if (held.stay.standing == core::Standing::on_trial) {
+        const auto first = queue.accused.empty() ? all.end() : all.find(queue.accused.front());
+        const bool one_waits = first != all.end() && first->second.stay.standing == core::Standing::on_trial;
+        return queue.trial_runs || one_waits;
+    }
+    const bool accused = held.stay.standing == core::Standing::accused && held.side() == model::Side::lane;
+    if (!accused || !queue.floor.awaits_trial()) return false;
+    const auto of_the_lane = std::count_if(all.begin(), all.end(), [&](const auto& one) {
+        return one.second.tag.source == held.tag.source && !one.second.orphan;
+    });
+    return of_the_lane >= queue.policy.prefetch;
 }
 
 void put_off_trials(State& state, QueueState& queue) {
@@ -34,7 +54,7 @@ void put_off_trials(State& state, QueueState& queue) {
         const bool there = held != nullptr && held->state == Held::State::ready;
         if (there && held->stay.standing != core::Standing::on_trial) return;  // trials lie in front
         queue.accused.pop_front();
-        if (there) carry_out_uncounted(state, *held, core::unstamp(held->stay));
+        if (there) carry_out_uncounted(state, *held, core::step_back(held->stay));
     }
 }
 

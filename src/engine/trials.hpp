@@ -12,6 +12,11 @@ namespace retryd::engine {
 
 // The queue has nothing at the consumer: sends the stamped copy, which comes back to be delivered alone.
 void send_to_trial(State& state, QueueState& queue, Held& held);
+// The copy for the last trial is not confirmed yet: it may come again, and so may its original.
+[[nodiscard]] bool is_being_stamped(State& state, const QueueState& queue);
+// It goes behind the others in the lane instead of into our lists: a second one for a trial, whom the first one's crash
+// would be held against; or an accused, where the hand has no room for the copy that is awaited.
+[[nodiscard]] bool must_step_back(const State& state, const QueueState& queue, const Held& held);
 // Trials that cannot be held now: their stamps are taken back, so that no crash meanwhile counts as one.
 void put_off_trials(State& state, QueueState& queue);
 // Its tag is dead, and the broker will deliver it again.

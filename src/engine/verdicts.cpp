@@ -63,6 +63,7 @@ void share_the_loss(State& state, const QueueState& queue) {
 
 void take_back(State& state, QueueState& queue, Held& held) {
     --queue.in_flight;
+    queue.trial_runs = false;
     if (held.side() == model::Side::lane) --queue.lane_in_flight;
     held.state = Held::State::waiting;  // until its verdict
     const auto took = std::chrono::duration<double>(state.now.steady - held.since).count();

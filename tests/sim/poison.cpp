@@ -5,7 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <map>
+#include <algorithm>
+#include <set>
 
 using namespace retryd;
 using namespace retryd::sim;
@@ -21,20 +22,24 @@ Answer never() {
     return answer;
 }
 
-// Takes the consumer down, which is back two seconds later.
-Fate kills_the_consumer(World& world, std::uint32_t times = 1000) {
-    return [&world, times](std::uint32_t, std::uint32_t call) {
+// Takes the consumer down, which is back after a while.
+Fate kills_the_consumer(World& world, model::Microseconds down_for = 2s, std::uint32_t times = 1000) {
+    return [&world, down_for, times](std::uint32_t, std::uint32_t call) {
         if (call > times) return answer(200);
         world.time().after(1ms, [&world] { world.consumer().go_away(first_queue); });
-        world.time().after(2s, [&world] { world.consumer().come_back(first_queue); });
+        world.time().after(down_for, [&world] { world.consumer().come_back(first_queue); });
         return never();
     };
 }
 
-Fate kills_the_daemon(World& world, std::uint32_t times = 1000) {
-    return [&world, times](std::uint32_t, std::uint32_t call) {
-        if (call > times) return answer(200);
-        world.time().after(10ms, [&world] { world.crash(); });
+// Takes down the daemon that handed it over; one that was dead by then is not taken down again.
+Fate kills_the_daemon(World& world, std::uint64_t& deaths) {
+    return [&world, &deaths](std::uint32_t, std::uint32_t) {
+        world.time().after(10ms, [&world, &deaths, life = deaths] {
+            if (life != deaths) return;
+            ++deaths;
+            world.crash();
+        });
         return never();
     };
 }
@@ -51,6 +56,14 @@ struct Innocents {
         };
     }
 };
+
+std::set<std::uint64_t> numbers_in(World& world, const model::QueueName& lot) {
+    std::set<std::uint64_t> numbers;
+    world.broker().each_message([&](const model::QueueName& queue, const Stored& stored) {
+        if (queue == lot) numbers.insert(number_of(*stored.message));
+    });
+    return numbers;
+}
 
 bool was_logged(const World& world, const std::string& words) {
     return std::any_of(world.log().begin(), world.log().end(),
@@ -78,8 +91,9 @@ TEST_CASE("of sixteen at the consumer that one kills, fifteen finish uncharged a
 TEST_CASE("what kills the daemon is parked as poison, and whoever was in its hand finishes uncharged") {
     World world{orders()};
     Innocents innocents;
+    std::uint64_t deaths = 0;
     for (int i = 0; i < 20; ++i) world.publish("orders", innocents.fate());
-    world.publish("orders", kills_the_daemon(world));
+    world.publish("orders", kills_the_daemon(world, deaths));
     for (int i = 0; i < 20; ++i) world.publish("orders", innocents.fate());
     world.start();
     REQUIRE(world.run_until_settled(10min));
@@ -92,8 +106,11 @@ TEST_CASE("what kills the daemon is parked as poison, and whoever was in its han
 TEST_CASE("two that kill are both found") {
     World world{orders()};
     Innocents innocents;
+    std::uint64_t deaths = 0;
     for (int i = 0; i < 30; ++i)
-        world.publish("orders", i == 3 ? kills_the_consumer(world) : i == 9 ? kills_the_daemon(world) : innocents.fate());
+        world.publish("orders", i == 3   ? kills_the_consumer(world)
+                                : i == 9 ? kills_the_daemon(world, deaths)
+                                         : innocents.fate());
     world.start();
     REQUIRE(world.run_until_settled(20min));
     CHECK(world.audit().succeeded() == 28);
@@ -105,7 +122,7 @@ TEST_CASE("what kills the consumer twice and then works succeeds") {
     World world{orders()};
     Innocents innocents;
     for (int i = 0; i < 15; ++i) world.publish("orders", innocents.fate());
-    world.publish("orders", kills_the_consumer(world, 2));
+    world.publish("orders", kills_the_consumer(world, 2s, 2));
     world.start();
     REQUIRE(world.run_until_settled(5min));
     CHECK(world.audit().succeeded() == 16);
@@ -159,4 +176,36 @@ TEST_CASE("the trusted go on while suspects wait") {
     CHECK(world.audit().succeeded() == 415);
     CHECK(world.lot(parked) == 1);
     CHECK(innocents.greatest_attempt == 1);
+}
+
+// Seeds vary what the scenarios above hold still.
+TEST_CASE("whatever the timing, poison is found soon and nobody else is charged") {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+        CAPTURE(seed);
+        Chance chance(seed);
+        World world{orders([&](auto& queue) {
+                        queue.deliver.concurrency = static_cast<std::uint32_t>(1 + chance.below(20));
+                        queue.prefetch = queue.deliver.concurrency + static_cast<std::uint32_t>(chance.below(20));
+                        if (chance.below(2) == 0) queue.deliver.slow_start = 10s;
+                    }),
+                    seed};
+        Innocents innocents;
+        std::uint64_t deaths = 0;
+        std::set<std::uint64_t> killing;
+        const auto killers = 1 + chance.below(2);
+        for (std::uint64_t i = 0; i < killers; ++i) {
+            const auto down_for = 100ms + chance.between(0us, 4s);
+            for (auto n = chance.below(20); n > 0; --n) world.publish("orders", innocents.fate());
+            const bool at_the_consumer = chance.below(2) == 0;
+            killing.insert(world.publish(
+                "orders", at_the_consumer ? kills_the_consumer(world, down_for) : kills_the_daemon(world, deaths)));
+        }
+        for (auto n = chance.below(60); n > 0; --n) world.publish("orders", innocents.fate());
+        world.start();
+        CHECK(world.run_until_settled(5min));
+        CHECK(numbers_in(world, parked) == killing);
+        CHECK(innocents.greatest_attempt <= 1);
+        CHECK(world.lot(dlq) == 0);
+        CHECK(world.complaints() == Complaints{});
+    }
 }

@@ -352,7 +352,7 @@ TEST_CASE("a stamp counts the trial that comes, and is taken back where it does 
     CHECK(stamped.ledger.suspect == 1);
     stay = from(Side::lane, stamped.ledger);
     stay.standing = core::Standing::on_trial;
-    CHECK(core::unstamp(stay).ledger.suspect == 0);
+    CHECK(core::step_back(stay).ledger.suspect == 0);
     CHECK(core::hold(policy_with({}, {1s}), stay, noon).ledger.suspect == 0);
 }
 

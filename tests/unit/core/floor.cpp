@@ -55,14 +55,19 @@ TEST_CASE("the accused have the consumer one at a time") {
     CHECK(floor.next(demand(false, false, waiting), start) == Company::accused);
 }
 
-TEST_CASE("nothing is delivered while the copy for a trial is on its way, for five seconds at most") {
+TEST_CASE("while the copy for a trial is on its way nothing is delivered for a second, and no other trial begun for five") {
     Floor floor;
     CHECK(floor.next_change() == SteadyTime::max());
     CHECK(floor.next(demand(waiting, false, waiting), start) == Company::accused);
     floor.await_trial(start);
+    CHECK(floor.next_change() == start + 1s);
+    CHECK_FALSE(floor.next(demand(waiting, false, waiting), start + 999ms));
+    CHECK(floor.next(demand(waiting, false, waiting), start + 1s) == Company::trusted);
+    CHECK(floor.awaits_trial());
     CHECK(floor.next_change() == start + 5s);
-    CHECK_FALSE(floor.next(demand(waiting, false, waiting), start + 4999ms));
-    CHECK(floor.next(demand(waiting, false, waiting), start + 5s) == Company::trusted);
+    CHECK_FALSE(floor.next(demand(false, false, waiting), start + 4999ms));
+    CHECK(floor.next(demand(false, false, waiting), start + 5s) == Company::accused);
+    CHECK_FALSE(floor.awaits_trial());
     CHECK(floor.next_change() == SteadyTime::max());
 }
 
