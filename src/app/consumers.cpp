@@ -21,9 +21,8 @@ void Consumers::deliver(ports::Delivery&& delivery) {
     of(delivery.queue).deliver(std::move(delivery));
 }
 
-void Consumers::abandon(model::DeliveryKey key) {
-    http_.abandon(key);  // it knows its own
-    stream_.abandon(key);
+bool Consumers::abandon(model::DeliveryKey key) {
+    return http_.abandon(key) || stream_.abandon(key);  // each knows its own
 }
 
 void Consumers::probe(model::QueueId queue) {

@@ -53,6 +53,7 @@ public:
     // Asks the kernel: it stands, and nothing has come since the last reply, not even its end.
     [[nodiscard]] bool is_silent();
     [[nodiscard]] bool was_reused() const { return reused_; }  // stood before the exchange was sent
+    [[nodiscard]] bool is_connected() const { return connected_; }  // or was, before it ended
     [[nodiscard]] bool has_sent() const { return sent_ > 0; }  // something of the exchange
     [[nodiscard]] const std::optional<HttpExchange>& exchange() const { return exchange_; }
 

@@ -23,8 +23,8 @@ void HttpConsumer::deliver(ports::Delivery&& delivery) {
     pools_[queue]->send({delivery.key, std::move(head), std::move(delivery.message)});
 }
 
-void HttpConsumer::abandon(model::DeliveryKey key) {
-    std::any_of(pools_.begin(), pools_.end(), [key](const auto& pool) { return pool->abandon(key); });
+bool HttpConsumer::abandon(model::DeliveryKey key) {
+    return std::any_of(pools_.begin(), pools_.end(), [key](const auto& pool) { return pool->abandon(key); });
 }
 
 void HttpConsumer::probe(model::QueueId queue) {

@@ -27,7 +27,7 @@ public:
     HttpConsumer& operator=(const HttpConsumer&) = delete;
 
     void deliver(ports::Delivery&& delivery) override;
-    void abandon(model::DeliveryKey key) override;
+    bool abandon(model::DeliveryKey key) override;
     void probe(model::QueueId queue) override;
     [[nodiscard]] std::string describe(model::QueueId queue) const override;
 

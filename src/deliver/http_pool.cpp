@@ -40,9 +40,10 @@ void HttpPool::send(HttpExchange exchange) {
 bool HttpPool::abandon(model::DeliveryKey key) {
     const auto found = busy_.find(key);
     if (found == busy_.end()) return false;
-    found->second->close();
+    const auto connection = std::move(found->second);
     busy_.erase(found);
-    return true;
+    connection->close();
+    return connection->is_connected();
 }
 
 void HttpPool::probe() {

@@ -37,7 +37,7 @@ public:
     HttpPool& operator=(const HttpPool&) = delete;
 
     void send(HttpExchange exchange);
-    bool abandon(model::DeliveryKey key);  // false: not one of ours
+    bool abandon(model::DeliveryKey key);  // false: not one of ours, or nothing can have been sent
     void probe();
 
 private:

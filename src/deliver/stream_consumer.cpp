@@ -30,9 +30,9 @@ void StreamConsumer::deliver(ports::Delivery&& delivery) {
     servers_[delivery.queue.value]->deliver(std::move(delivery));
 }
 
-void StreamConsumer::abandon(model::DeliveryKey key) {
-    std::any_of(servers_.begin(), servers_.end(),
-                [key](const auto& server) { return server != nullptr && server->abandon(key); });
+bool StreamConsumer::abandon(model::DeliveryKey key) {
+    return std::any_of(servers_.begin(), servers_.end(),
+                       [key](const auto& server) { return server != nullptr && server->abandon(key); });
 }
 
 void StreamConsumer::probe(model::QueueId queue) {

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] model::Result<void> listen(model::QueueId queue);
 
     void deliver(ports::Delivery&& delivery) override;
-    void abandon(model::DeliveryKey key) override;
+    bool abandon(model::DeliveryKey key) override;
     void probe(model::QueueId queue) override;
     [[nodiscard]] std::optional<std::uint32_t> credit(model::QueueId queue) const override;
     void drain() override;

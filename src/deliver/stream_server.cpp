@@ -234,7 +234,7 @@ void StreamServer::report_refused() {
 }
 
 bool StreamServer::abandon(model::DeliveryKey key) {
-    if (std::erase(refused_, key) > 0) return true;
+    if (std::erase(refused_, key) > 0) return false;
     const auto place = places_.extract(key);
     if (place.empty()) return false;
     auto& connection = *place.mapped().session;

@@ -36,7 +36,7 @@ public:
     void close();
 
     void deliver(ports::Delivery&& delivery);
-    bool abandon(model::DeliveryKey key);  // false: not one of ours
+    bool abandon(model::DeliveryKey key);  // false: not one of ours, or it was not sent
     void probe();
     void drain();
     [[nodiscard]] std::uint32_t credit() const;

@@ -136,11 +136,12 @@ void consumer_gone(State& state, QueueState& queue, const std::string& why) {
 }
 
 void timed_out(State& state, Held& held) {
-    state.ports.consumer.abandon(held.key);
+    const bool sent = state.ports.consumer.abandon(held.key);
+    const auto time = std::to_string(state.queue(held.queue()).policy.deliver.timeout.count()) + " ms";
     core::Judgement judgement;
-    judgement.outcome = Outcome::timeout;
-    judgement.error_type = "retryd.Timeout";
-    judgement.error_message = "no reply in " + std::to_string(state.queue(held.queue()).policy.deliver.timeout.count()) + " ms";
+    judgement.outcome = sent ? Outcome::timeout : Outcome::unavailable;
+    judgement.error_type = sent ? "retryd.Timeout" : "retryd.Unavailable";
+    judgement.error_message = (sent ? "no reply in " : "nothing could be sent in ") + time;
     judge(state, held, judgement);
 }
 

@@ -36,8 +36,9 @@ public:
     virtual ~Consumer() = default;
     // Sends it; answers with Inbox::replied, once, unless it is abandoned first. The caller keeps to the concurrency.
     virtual void deliver(Delivery&& delivery) = 0;
-    // Stops waiting: the connection is not reused, and no reply comes for the key any more. Unknown keys are ignored.
-    virtual void abandon(model::DeliveryKey key) = 0;
+    // Stops waiting: the connection is not reused, and no reply comes for the key any more. False: nothing can
+    // have been sent. An unknown key: false.
+    virtual bool abandon(model::DeliveryKey key) = 0;
     // Looks whether somebody is there and, with a standing gate, ready, without sending a message; answers with
     // Inbox::probed or Inbox::not_ready.
     virtual void probe(model::QueueId queue) = 0;

@@ -49,9 +49,11 @@ void ModelConsumer::finish(model::DeliveryKey key, model::Reply reply) {
     inbox_.replied(key, std::move(reply));
 }
 
-void ModelConsumer::abandon(model::DeliveryKey key) {
+bool ModelConsumer::abandon(model::DeliveryKey key) {
     const auto work = working_.extract(key);
-    if (!work.empty()) watch_.may_repeat(*work.mapped().message);
+    if (work.empty()) return false;
+    watch_.may_repeat(*work.mapped().message);
+    return !away_.contains(work.mapped().queue);
 }
 
 void ModelConsumer::probe(model::QueueId queue) {

@@ -21,7 +21,7 @@ public:
     ModelConsumer(VirtualTime& time, Chance chance, ports::Inbox& inbox, Watch& watch, Judge judge);
 
     void deliver(ports::Delivery&& delivery) override;
-    void abandon(model::DeliveryKey key) override;
+    bool abandon(model::DeliveryKey key) override;
     void probe(model::QueueId queue) override;
 
     // Whoever listens for this queue: what it is working on is lost when it goes.

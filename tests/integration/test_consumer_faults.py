@@ -1,6 +1,7 @@
 """What a consumer can do wrong, and what becomes of the messages: absence and misconfiguration are states of the queue, a
 timeout and a lonely loss are attempts, and strange replies do no harm."""
 
+import contextlib
 import http.server
 import json
 import os
@@ -100,6 +101,43 @@ class Absence(FaultyConsumer):
         app.start()
         self.wait_for_nothing_left()
         self.assertEqual([request.attempt for request in app.requests], [1])
+
+    def test_what_cannot_be_sent_within_the_timeout_spends_no_attempt(self):
+        attempts = []
+
+        def answer(connection):
+            with connection, connection.makefile("rb") as stream:
+                for line in stream:
+                    if line.lower().startswith(b"retryd-attempt:"):
+                        attempts.append(int(line.split(b":")[1]))
+                    if line == b"\r\n":
+                        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+        def answer_all(listener):
+            with contextlib.suppress(OSError):  # until it is closed
+                while True:
+                    threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
+
+        listener = self.entered(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        daemon = self.daemon_for("http://127.0.0.1:%d/" % listener.getsockname()[1], timeout="500ms")
+        first = listener.accept()[0]  # the probe's, used again for one delivery
+        occupants = [self.entered(socket.socket()) for _ in range(3)]  # more than wait for an accept: what comes next hangs
+        for occupant in occupants:
+            occupant.setblocking(False)
+            occupant.connect_ex(listener.getsockname())
+        answering = threading.Thread(target=answer, args=(first,))
+        answering.start()
+        self.addCleanup(answering.join)
+        self.publish(b"", b"")
+        self.wait_for_cause(daemon, "consumer-away")
+        self.assertEqual(set(daemon.deliveries(self.queue)) - {"success"}, {"unavailable"})
+        for occupant in occupants:
+            occupant.close()
+        threading.Thread(target=answer_all, args=(listener,), daemon=True).start()
+        self.wait_for_nothing_left()
+        self.assertEqual(attempts, [1, 1])
 
 
 class Misconfiguration(FaultyConsumer):
