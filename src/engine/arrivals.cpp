@@ -145,7 +145,11 @@ void let_go(State& state, Held& held) {
 }
 
 void settle(State& state, Held& held) {
-    if (!held.orphan) state.to_consume.emplace_back(ports::Settle{held.tag, true});
+    if (!held.orphan) {
+        state.to_consume.emplace_back(ports::Settle{held.tag, true});
+        state.last_ack = state.now.steady;
+        if (state.drain != State::Drain::no) ++state.acks_in_drain;
+    }
     let_go(state, held);
 }
 

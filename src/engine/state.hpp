@@ -124,6 +124,8 @@ struct State {
     bool stopping = false;  // it ends as soon as it is drained
     model::SteadyTime drain_since{};
     model::SteadyTime drain_deadline{};
+    model::SteadyTime last_ack{};
+    std::uint32_t acks_in_drain = 0;
 
     Decisions decisions;
     LineLimiter limiter;  // of lines about retries and the like

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from amqp_codec import encode_properties
+from amqp_codec import encode_properties, quorum
 from consumer import HANG, Answer
 from integration_case import IntegrationCase
 from retryd import eventually
@@ -63,6 +63,19 @@ class Drain(Lifecycle):
 
     def test_sigint_does_the_same(self):
         self.check_deliveries_finish(signal.SIGINT)
+
+    def test_of_a_hundred_that_end_at_once_in_the_drain_none_comes_again(self):
+        # In no order, so that each is acked on its own: a broker that is left too soon forgets some of the acks.
+        self.queue += ".quorum"
+        self.declare_work_queue(arguments=quorum())
+        end = time.monotonic() + 4
+        app = self.consumer(lambda request: Answer(200, wait=end + (int(request.body) * 37) % 100 / 1e5 - time.monotonic()))
+        daemon = self.retryd(f'queues: {{"@QUEUE@": {{deliver: {{http: "{app.url}", concurrency: 100}}}}}}')
+        self.publish(100)
+        self.wait_for_requests(app, 100)
+        self.assertEqual(daemon.stop(), 0)
+        time.sleep(0.5)
+        self.assertEqual(self.wire.depth(self.queue), 0)
 
     def test_a_verdict_that_arrives_in_the_drain_is_carried_out(self):
         app = self.consumer(lambda request: Answer(500 if request.body == b"0" else 422, wait=1))

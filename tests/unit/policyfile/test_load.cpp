@@ -23,7 +23,7 @@ model::QueuePolicy queue(const std::string& keys) {
 }
 
 std::string file_in_config(const std::string& name) {
-    return (std::filesystem::path(__FILE__).parent_path() / "../../../config" / name).string();
+    return (std::filesystem::path(RETRYD_CONFIG_FOLDER) / name).string();
 }
 
 }  // namespace
