@@ -3,6 +3,7 @@
 What it does with a message stands in the body: the mixture's numbers, or a word.
 """
 
+import asyncio
 import os
 import pathlib
 import sys
@@ -15,6 +16,14 @@ import retryd_consumer as retryd
 
 class DbTimeout(Exception):
     pass
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise self
+
+
+ODD = {"exits": SystemExit, "interrupted": KeyboardInterrupt, "cancelled": asyncio.CancelledError, "speechless": Speechless}
 
 
 def fate_of(number):
@@ -39,6 +48,10 @@ def act(message, word):
         raise retryd.Throttled(3600, "come back later", dependency="payments")
     if word == "permanent":
         raise retryd.Permanent("no such article")
+    if word == "in a while":
+        raise retryd.Throttled("3600")  # as a Retry-After is read
+    if word in ODD:
+        raise ODD[word]
     if word == "always" or (word == "twice" and message.attempt < 3):
         raise DbTimeout("no answer")
 

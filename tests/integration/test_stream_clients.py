@@ -14,6 +14,7 @@ class Clients:
     """The same for each client file."""
 
     command = ()
+    odd = {}  # what a handler may also throw, by the message's body, and the error type that it is known by
 
     def setUp(self):
         super().setUp()
@@ -37,6 +38,21 @@ class Clients:
         held = self.wire.get(self.own("hold.1800000ms"))
         self.assertEqual((held.headers["retryd-error-type"], held.headers["retryd-dependency"]), ("Throttled", "payments"))
         self.assertEqual(daemon.deliveries(self.queue), {"success": 1, "drop": 1, "permanent": 1, "transient": 1, "throttled": 1})
+
+    def test_whatever_a_handler_throws_is_answered(self):
+        daemon = self.start("retry: {quick: none, delays: none}", deliver="concurrency: 16, slow_start: none")
+        for word in 5 * list(self.odd):  # more than there are workers
+            self.send(word.encode())
+        self.wait_for_depth(self.own("parked"), 5 * len(self.odd))
+        parked = [self.wire.get(self.own("parked")) for _ in range(5 * len(self.odd))]
+        told = {(message.body.decode(), message.headers["retryd-error-type"]) for message in parked}
+        self.assertEqual(told, set(self.odd.items()))
+        self.assertEqual(daemon.deliveries(self.queue), {"transient": 5 * len(self.odd)})
+
+    def test_a_text_as_the_time_of_throttled(self):
+        self.start()
+        self.send(b"in a while")
+        self.wait_for_depth(self.own("hold.1800000ms"), 1)
 
     def test_extend_from_a_handler_that_takes_long(self):
         daemon = self.start(deliver="timeout: 1s")
@@ -125,13 +141,15 @@ class Clients:
 
 
 class PythonClient(Clients, StreamCase):
-    pass
+    odd = {
+        "exits": "SystemExit", "interrupted": "KeyboardInterrupt", "cancelled": "CancelledError", "speechless": "Speechless"}
 
 
 if NODE:
 
     class NodeClient(Clients, StreamCase):
         command = (NODE, str(HERE / "stream_worker.mjs"))
+        odd = {"nothing": "undefined", "null": "object", "text": "String", "speechless": "object", "at once": "RangeError"}
 
 
 if __name__ == "__main__":

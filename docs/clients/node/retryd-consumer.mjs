@@ -62,15 +62,27 @@ async function outcomeOf(handler, message) {
     await handler(message);
     return {outcome: 'success'};
   } catch (error) {
-    const described = {type: error?.constructor?.name ?? typeof error, message: String(error?.message ?? error).slice(0, 2000)};
     if (error instanceof Drop) return {outcome: 'drop'};
-    if (error instanceof Permanent) return {outcome: 'permanent', error: described};
+    if (error instanceof Permanent) return {outcome: 'permanent', error: described(error)};
     if (error instanceof Throttled) {
-      const after = error.after === undefined ? undefined : Math.round(error.after * 1000);
-      return {outcome: 'throttled', error: described, retry_after_ms: after, dependency: error.dependency};
+      const after = Math.round(Math.min(Math.max(0, error.after), 1e9) * 1000);   // NaN where it is no number
+      return {
+        outcome: 'throttled', error: described(error), dependency: error.dependency,
+        retry_after_ms: Number.isNaN(after) ? undefined : after,
+      };
     }
     console.error(`message ${message.idempotency_key} of ${message.queue}, attempt ${message.attempt}:`, error);
-    return {outcome: 'transient', error: described};
+    return {outcome: 'transient', error: described(error)};
+  }
+}
+
+/** Whatever was thrown: an Error, a text, null, nothing. */
+function described(error) {
+  try {
+    const type = String(error?.constructor?.name ?? typeof error);
+    return {type, message: String(error?.message ?? error).slice(0, 2000)};
+  } catch {
+    return {type: typeof error, message: ''};   // it has no text
   }
 }
 

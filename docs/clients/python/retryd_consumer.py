@@ -38,7 +38,7 @@ class Throttled(Exception):
 
     def __init__(self, after=None, message="", dependency=None):
         super().__init__(message)
-        self.after, self.dependency = after, dependency
+        self.after, self.dependency = None if after is None else float(after), dependency
 
 
 class Message:
@@ -99,19 +99,23 @@ def _outcome(handler, message):
     except Throttled as error:
         reply = {"outcome": "throttled", "error": _described(error)}
         if error.after is not None:
-            reply["retry_after_ms"] = int(error.after * 1000)
+            reply["retry_after_ms"] = int(min(max(0, error.after), 1e9) * 1000)
         if error.dependency:
             reply["dependency"] = error.dependency
         return reply
     except Permanent as error:
         return {"outcome": "permanent", "error": _described(error)}
-    except Exception as error:
+    except BaseException as error:  # SystemExit too: a worker that ended would keep its message and its credit
         log.exception("message %s of %s, attempt %s", message.idempotency_key, message.queue, message.attempt)
         return {"outcome": "transient", "error": _described(error)}
 
 
 def _described(error):
-    return {"type": type(error).__name__, "message": str(error)[:2000]}
+    try:
+        text = str(error)
+    except Exception:  # its own __str__ fails
+        text = ""
+    return {"type": type(error).__name__, "message": text[:2000]}
 
 
 class _Session:
