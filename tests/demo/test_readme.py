@@ -69,8 +69,11 @@ class Words(unittest.TestCase):
         for policy in snippets("yaml"):
             with self.subTest(policy):
                 self.assertLessEqual(policy.count("\n"), 4)
-                command = [os.environ["RETRYD_BIN"], "check", "/dev/stdin"]
-                done = subprocess.run(command, input=policy, text=True, capture_output=True, timeout=30)
+                with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+                    file.write(policy)
+                    file.flush()
+                    command = [os.environ["RETRYD_BIN"], "check", file.name]
+                    done = subprocess.run(command, text=True, capture_output=True, timeout=30)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_every_file_that_it_leads_to_is_there(self):
