@@ -68,6 +68,11 @@ bool is_our_host(std::string_view host_header, std::string_view own_name) {
            is_literal<in_addr>(AF_INET, std::string{host});
 }
 
+bool is_loopback(std::string_view host) {
+    const bool is_127 = host.starts_with("127.") && is_literal<in_addr>(AF_INET, std::string{host});
+    return is_127 || host == "::1" || equals_ignoring_case(host, "localhost");
+}
+
 bool bears_token(std::string_view authorization, std::string_view token) {
     const std::size_t space = authorization.find(' ');
     if (token.empty() || space == std::string_view::npos) return false;

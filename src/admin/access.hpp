@@ -8,6 +8,9 @@ namespace retryd::admin {
 // An address literal, `localhost` or `own_name` (the host that we listen as): no name that a stranger's DNS could point at us.
 [[nodiscard]] bool is_our_host(std::string_view host_header, std::string_view own_name);
 
+// An address that only this machine reaches: localhost, ::1, 127.0.0.0/8.
+[[nodiscard]] bool is_loopback(std::string_view host);
+
 // Whether an Authorization header is "Bearer TOKEN". How long it takes says nothing about where it differs.
 [[nodiscard]] bool bears_token(std::string_view authorization, std::string_view token);
 

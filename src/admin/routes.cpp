@@ -6,6 +6,7 @@
 #include "admin/why.hpp"
 #include "admin/why_not.hpp"
 #include "admin/wording.hpp"
+#include "model/ledger.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,7 +41,7 @@ Response flowz(const model::StatusView& status) {
         for (const model::StallView& stall : queue.stalls) {
             body += queue.name.value + " ";
             body.append(model::to_text(stall.cause)).append(" " + span_text(stall.lasting));
-            body += (stall.detail.empty() ? "" : ": " + stall.detail) + "\n";
+            body += (stall.detail.empty() ? "" : ": " + model::cut_text(stall.detail, stall.detail.size())) + "\n";
         }
     }
     return body.empty() ? text(200, "every queue flows") : Response{503, body};
@@ -125,11 +126,18 @@ Response answer(const Route& route, const Request& request, ports::Operator& see
     return text(404, "no such page");
 }
 
+// What web pages can reach through a name of their own: whatever is ours alone, by right or by its address. Metrics that
+// others scrape are asked for by whatever name they know us under.
+bool minds_the_host(const Door& door) {
+    if (door.tcp_host.empty()) return false;
+    return door.kind == ListenerKind::admin || is_loopback(door.tcp_host);
+}
+
 }  // namespace
 
 Response respond(const Request& request, const Door& door, ports::Operator& seen, const MetricsText& metrics) {
     if (request.has_origin) return text(403, "requests of web pages are not answered");
-    if (!door.tcp_host.empty() && !is_our_host(request.host, door.tcp_host)) {
+    if (minds_the_host(door) && !is_our_host(request.host, door.tcp_host)) {
         return text(403, "the Host header must be localhost, an address, or the name that retryd listens as");
     }
     const Route* const route = route_of(request.target, door.kind);

@@ -22,7 +22,7 @@ namespace retryd::admin {
 
 struct ServerLimits {
     model::Milliseconds patience = std::chrono::seconds{5};  // for a whole request to come, and for an answer to be taken
-    std::size_t connections = 32;                            // at once; further ones wait to be accepted
+    std::size_t connections = 32;                            // at once for each address; further ones wait to be accepted
 };
 
 class AdminServer {

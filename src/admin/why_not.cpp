@@ -27,7 +27,7 @@ struct CauseText {
 // By the causes' names, in the order in which they stand in model::Cause; a test holds it complete.
 constexpr std::array texts{
     CauseText{"consumer-away", "Nobody takes deliveries:",
-              "Start the consumer. retryd knocks every 5 s at the latest and goes on by itself; no message is charged."},
+              "Start the consumer. retryd looks for it every 5 s at the latest and goes on by itself; no message is charged."},
     CauseText{
         "consumer-misconfigured", "The consumer answers like one that is misconfigured or misaddressed:",
         "Look at the address and path of deliver.http, and at what the consumer asks of its callers. Every 5 s at the latest "
@@ -39,8 +39,9 @@ constexpr std::array texts{
     CauseText{"publish-blocked", "The broker takes no publishes, so failed messages stay in hand:",
               "It ends with the broker's alarm: look at its memory and its disk."},
     CauseText{"draining", "retryd was asked to drain:", "It takes messages again when it has ended and is started again."},
-    CauseText{"unroutable", "Copies find no queue, so their originals stay in hand:",
-              "Declare the queue, or give retryd the right to. It tries again by itself."},
+    CauseText{"unroutable", "Copies of failed messages find no place, so their originals stay in hand:",
+              "Their queue is missing, full or refuses them: declare it, look at its limits and policies, or give retryd the "
+              "right to. It tries again by itself."},
     CauseText{"queue-missing", "The broker does not have the queue",
               "Declare it, or say `declare: quorum` in the policy. retryd looks again every 5 s at the latest."},
     CauseText{"memory", "The limit on bodies in hand is reached, so nothing more is read from the broker:",
@@ -125,7 +126,7 @@ void add_brakes(const QueueView& queue, std::vector<Hindrance>& out) {
                        "It ends when each has been answered, or is parked as poison after limits.solo_tries without a reply."});
     if (ready(queue) == 0) return;
     const std::string waiting = number_of(ready(queue), "message waits", "messages wait") + " in hand";
-    if (queue.credit && *queue.credit == 0) {
+    if (queue.credit && *queue.credit == 0 && queue.in_flight < queue.concurrency) {
         out.push_back({"credit", false, std::nullopt, waiting + ", but no session of the consumer has credit left.",
                        "Sessions give credit when they want more; start further ones, or let them give more."});
     } else if (queue.in_flight >= queue.slots && queue.slots < queue.concurrency) {

@@ -33,7 +33,7 @@ Options, before or after the command:
   --version           the version of retryctl
   --                  what follows is no option: for ids that begin with a dash
 
-Exit codes: 0 answered, 1 retryd cannot be reached, does not know it, or is not drained in time,
+Exit codes: 0 answered, 1 retryd cannot be reached, does not know the queue, or is not drained in time,
             2 wrong usage
 )";
 

@@ -4,6 +4,8 @@
 #include "policyfile/policyfile.hpp"
 #include "policyfile/scalars.hpp"
 
+#include <sys/resource.h>
+
 #include <memory>
 #include <string>
 
@@ -44,6 +46,14 @@ model::Result<CommandLine> read_command_line(std::span<const std::string_view> a
     return line;
 }
 
+// Each session of a stream has its descriptor: the usual soft limit of 1024 is soon too few.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);  // where that fails the limit stays
+}
+
 }  // namespace
 
 int run(std::span<const std::string_view> args, std::ostream& err) {
@@ -55,6 +65,7 @@ int run(std::span<const std::string_view> args, std::ostream& err) {
     auto loaded = policyfile::load_file(line->config, policyfile::Environment::of_process());
     for (const auto& problem : loaded.problems) err << model::to_text(problem) << '\n';
     if (!loaded.policy) return exit_policy;
+    raise_descriptor_limit();
     Daemon daemon(std::make_shared<const model::Policy>(std::move(*loaded.policy)), line->options);
     return daemon.run();
 }

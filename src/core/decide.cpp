@@ -95,9 +95,16 @@ Verdict next_rung(const QueuePolicy& policy, Ledger ledger, const Judgement& jud
     return {.kind = Verdict::Kind::tier, .wait = wait, .rung = ledger.retries, .ledger = ledger};
 }
 
+// Quick retries belong to the first delivery that counts. What comes back from a delay gets one try; what was lost with
+// others, or comes for its trial, was not delivered yet as far as the count goes.
+bool is_first_delivery(const Stay& stay) {
+    if (stay.side == model::Side::work) return true;
+    return !stay.ledger.not_before && stay.ledger.attempts == stay.quick_used;
+}
+
 bool may_retry_quickly(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement) {
-    return judgement.outcome == Outcome::transient && stay.side == model::Side::work && !stay.draining &&
-           !judgement.retry_after && !judgement.delay && stay.quick_used < policy.retry.quick.size();
+    return judgement.outcome == Outcome::transient && is_first_delivery(stay) && !stay.draining && !judgement.retry_after &&
+           !judgement.delay && stay.quick_used < policy.retry.quick.size();
 }
 
 Verdict failed(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, WallTime now, std::uint64_t random) {
@@ -118,6 +125,7 @@ Verdict failed(const QueuePolicy& policy, const Stay& stay, const Judgement& jud
 Verdict lost_together(const QueuePolicy& policy, const Stay& stay, WallTime now) {
     Ledger ledger = stay.ledger;
     ++ledger.lost;
+    if (stay.standing == Standing::on_trial) ledger.suspect = ledger.suspect.value_or(1) - 1;  // that was no trial
     // The copy begins without returns: what was a suspect by them, and has one more piece of evidence, stays accused.
     if (stay.standing != Standing::trusted && !ledger.suspect) ledger.suspect = 0;
     if (ledger.lost > shared_losses_at_once) return climb(policy, ledger, now);

@@ -45,7 +45,8 @@ struct Verdict {
 // How many attempts a message can have: 1 + quick tries + delayed retries. Shown as Retryd-Max-Attempts.
 [[nodiscard]] std::uint32_t max_attempts(const model::QueuePolicy& policy);
 
-// `alone`: nothing else of the queue was in flight when the connection broke; only such a loss is the message's own.
+// `alone`: nothing else of the queue was in flight when the connection broke, nor was another message lost just before,
+// of which the consumer may still be dying; only such a loss is the message's own.
 [[nodiscard]] Verdict decide(const model::QueuePolicy& policy, const Stay& stay, const Judgement& judgement, bool alone,
                              model::WallTime now, std::uint64_t random);
 

@@ -1,5 +1,6 @@
 #include "deliver/http_consumer.hpp"
 
+#include "deliver/http_dial.hpp"
 #include "deliver/http_pool.hpp"
 #include "deliver/http_request.hpp"
 
@@ -33,7 +34,8 @@ void HttpConsumer::probe(model::QueueId queue) {
 
 std::string HttpConsumer::describe(model::QueueId queue) const {
     const auto& target = policy_.queues[queue.value].deliver.http;
-    return target.unix_path.empty() ? "http://" + target.host + target.path : "unix:" + target.unix_path + " " + target.path;
+    const auto path = shown_path(target.path);
+    return target.unix_path.empty() ? "http://" + target.host + path : "unix:" + target.unix_path + " " + path;
 }
 
 }  // namespace retryd::deliver

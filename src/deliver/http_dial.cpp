@@ -109,6 +109,11 @@ std::string to_text(const model::HttpTarget& target) {
     return target.tcp_host + ":" + std::to_string(target.tcp_port);
 }
 
+std::string shown_path(std::string_view path) {
+    const auto query = path.find('?');
+    return query == std::string_view::npos ? std::string(path) : std::string(path.substr(0, query)) + "?...";
+}
+
 asio::awaitable<std::string> dial(StreamSocket& socket, model::HttpTarget target) {
     error_code error;
     bool timed_out = false;

@@ -16,6 +16,7 @@ model::Reply failed_reply(const HttpConnection& connection, const std::string& t
     reply.kind = connection.has_sent() ? model::Reply::Kind::lost : model::Reply::Kind::unavailable;
     reply.error_type = connection.has_sent() ? "retryd.Lost" : "retryd.Unavailable";
     reply.error_message = trouble;
+    reply.garbled = connection.has_sent() && connection.is_garbled();
     return reply;
 }
 
@@ -103,7 +104,7 @@ void HttpPool::ready_answered(const HttpConnection& connection, const model::Rep
 }
 
 void HttpPool::not_ready(const std::string& why) {
-    inbox_.not_ready(id_, "GET " + policy_.ready->path + ": " + why);
+    inbox_.not_ready(id_, "GET " + shown_path(policy_.ready->path) + ": " + why);
 }
 
 void HttpPool::replied(HttpConnection& connection, model::DeliveryKey key, model::Reply&& reply) {

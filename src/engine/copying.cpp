@@ -149,7 +149,11 @@ void confirmed(State& state, ports::PublishKey key) {
 }
 
 void nacked(State& state, ports::PublishKey key) {
-    drop_if_orphaned(state, state.copies.nacked(key.value, state.now.steady, state.chance()));
+    const auto delivery = state.copies.nacked(key.value, state.now.steady, state.chance());
+    const auto queue = delivery ? state.copies.target(*delivery).value : std::string();
+    if (delivery && state.limiter.admit("nacked " + queue, state.now.steady))
+        log(state, model::LogLevel::warn, "nacked", {{"by", queue}});
+    drop_if_orphaned(state, delivery);
 }
 
 void returned(State& state, ports::PublishKey key, const std::string& why) {

@@ -1,6 +1,8 @@
 #include "engine/drain.hpp"
 
 #include "engine/arrivals.hpp"
+#include "engine/copying.hpp"
+#include "engine/verdicts.hpp"
 
 #include <algorithm>
 
@@ -11,6 +13,7 @@ using ports::Link;
 namespace {
 
 constexpr model::Milliseconds beyond_timeout{2000};
+constexpr model::Milliseconds to_give_back{1000};
 // RabbitMQ works at 32 acks of a quorum queue at a time, and what still waits for that when the link closes is forgotten:
 // the message comes again although it is done (seen on 3.10.8, where 50 ms were enough for a hundred). Each 32 need the disk
 // once: a millisecond for each ack allows for a slow one.
@@ -43,6 +46,21 @@ bool is_quiet(const State& state) {
 
 model::SteadyTime acks_are_heard(const State& state) {
     return state.last_ack + acks_take + state.acks_in_drain * each_ack_takes;
+}
+
+// A trial that the end of the drain breaks off must not look like one that ended without a reply. True: there are such, and
+// their copies have a moment to be confirmed.
+bool give_back_trials(State& state) {
+    std::vector<model::DeliveryKey> trials;
+    for (const auto& [key, held] : state.hand.all()) {
+        const bool runs = held.state == Held::State::at_consumer && held.stay.standing == core::Standing::on_trial;
+        if (runs && !held.orphan) trials.push_back(key);
+    }
+    for (const auto key : trials) give_back_trial(state, *state.hand.find(key));
+    if (trials.empty()) return false;
+    state.drain_deadline = state.now.steady + to_give_back;
+    advance_copies(state);
+    return true;
 }
 
 void return_the_rest(State& state) {
@@ -88,7 +106,7 @@ void begin_drain(State& state, std::string_view who) {
 void advance_drain(State& state) {
     const bool over =
         state.now.steady >= state.drain_deadline || (is_quiet(state) && state.now.steady >= acks_are_heard(state));
-    if (state.drain == State::Drain::finishing && over) {
+    if (state.drain == State::Drain::finishing && over && !give_back_trials(state)) {
         state.drain = State::Drain::closing;
         return_the_rest(state);
         close_links(state);

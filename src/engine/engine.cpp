@@ -25,8 +25,8 @@ State::State(model::PolicyPtr its_policy, Ports its_ports, Options its_options, 
       now(clock),
       chance(options.seed),
       copies(policy->broker.confirm_timeout),
-      links{LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, false},
-            LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, false}},
+      links{LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, 0},
+            LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, 0}},
       agenda(policy->queues.size() + 1) {
     queues.reserve(policy->queues.size());
     for (const auto& queue : policy->queues) {
@@ -184,8 +184,10 @@ bool Engine::stopped() const {
 }
 
 bool Engine::refused() const {
-    const auto& links = parts_->state->links;
-    return std::any_of(links.begin(), links.end(), [](const LinkState& link) { return link.refused && !link.ever_up; });
+    const auto& state = *parts_->state;
+    const auto everywhere = state.policy->broker.addresses.size();
+    return std::any_of(state.links.begin(), state.links.end(),
+                       [&](const LinkState& link) { return link.refusals >= everywhere && !link.ever_up; });
 }
 
 bool Engine::broker_seen() const {

@@ -86,7 +86,7 @@ void link_down(State& state, const ports::LinkDown& down) {
              {"why", down.why}});
     }
     link.trouble = down.why;
-    link.refused = down.refused;
+    link.refusals = down.refused ? link.refusals + 1 : 0;
     link.reconnect.down(down.refused, state.now.steady, state.chance());
     if (down.link == Link::consume) {
         consume_link_down(state);

@@ -43,6 +43,13 @@ private:
     std::uint64_t state_;
 };
 
+// The last message that was lost at the consumer.
+struct LastLoss {
+    std::string id;  // empty: none
+    model::SteadyTime at{};
+    bool answered_since = false;  // the consumer has answered something
+};
+
 struct QueueState {
     QueueState(model::QueueId its_id, const model::QueuePolicy& its_policy, model::SteadyTime now)
         : id(its_id), policy(its_policy), watch(its_policy.deliver, now) {}
@@ -57,6 +64,7 @@ struct QueueState {
     std::array<std::deque<model::DeliveryKey>, 2> ready;  // by Side: the trusted
     std::deque<model::DeliveryKey> suspects, accused;     // ready, too
     core::Floor floor;
+    LastLoss last_loss;
     model::DeliveryKey stamped;                // the original of the last copy that was made for a trial
     bool trial_runs = false;                   // what is at the consumer is there for its trial
     std::set<std::string> interrupted_trials;  // ids
@@ -80,7 +88,7 @@ struct LinkState {
     std::size_t address = 0;  // tried or in use
     std::string trouble;      // why it is down; empty while up
     bool ever_up = false;
-    bool refused = false;  // the broker itself said no, the last time
+    std::size_t refusals = 0;  // in a row: the broker itself said no
 };
 
 // What a look-up or a declaration was for; answers come in the order of the questions, on the link that was asked:

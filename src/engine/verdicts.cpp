@@ -12,6 +12,9 @@ using Watch = core::ConsumerWatch::State;
 
 namespace {
 
+constexpr model::Milliseconds dying_takes{1000};      // a consumer that still answers some
+constexpr model::Milliseconds mending_takes{10'000};  // one that answers nobody
+
 std::string reason_of(const core::Judgement& judgement) {
     return judgement.error_message.empty() ? judgement.error_type : judgement.error_type + ": " + judgement.error_message;
 }
@@ -70,12 +73,30 @@ void take_back(State& state, QueueState& queue, Held& held) {
     state.figures_of(queue).delivery_seconds.observe(took);
 }
 
+// A consumer that dies of one message takes others for a moment, or answers nobody until it is mended: a loss soon after
+// another one says nothing about the message.
+bool is_alone(const State& state, const QueueState& queue, const Held& held) {
+    const auto& last = queue.last_loss;
+    const auto suspicious_for = last.answered_since ? dying_takes : mending_takes;
+    const bool of_another = !last.id.empty() && last.id != held.record.id && state.now.steady - last.at < suspicious_for;
+    return queue.in_flight == 0 && !held.shares_a_loss && !of_another;
+}
+
+void remember_loss(const State& state, QueueState& queue, const Held& held, Outcome outcome) {
+    if (outcome == Outcome::lost) {
+        queue.last_loss = {held.record.id, state.now.steady, false};
+    } else if (outcome != Outcome::unavailable && outcome != Outcome::timeout) {
+        queue.last_loss.answered_since = true;
+    }
+}
+
 void judge(State& state, Held& held, const core::Judgement& judgement) {
     auto& queue = state.queue(held.queue());
     take_back(state, queue, held);
     ++state.figures_of(queue).deliveries[static_cast<std::size_t>(judgement.outcome)];
     tell_watch(state, queue, judgement);
-    const bool alone = queue.in_flight == 0 && !held.shares_a_loss;
+    const bool alone = is_alone(state, queue, held);
+    remember_loss(state, queue, held, judgement.outcome);
     if (judgement.outcome == Outcome::lost && !alone) share_the_loss(state, queue);
     held.shares_a_loss = false;
     state.touch(queue);
@@ -133,6 +154,12 @@ void consumer_gone(State& state, QueueState& queue, const std::string& why) {
     queue.watch.unavailable(state.now.steady, state.chance());
     log_change(state, queue, before);
     state.touch(queue);
+}
+
+void give_back_trial(State& state, Held& held) {
+    state.ports.consumer.abandon(held.key);
+    take_back(state, state.queue(held.queue()), held);
+    carry_out_uncounted(state, held, core::step_back(held.stay));
 }
 
 void timed_out(State& state, Held& held) {

@@ -1,6 +1,7 @@
 #include "policyfile/policyfile.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
@@ -15,6 +16,8 @@ using model::ProblemCode;
 using model::Result;
 
 namespace {
+
+constexpr int longest_silence_ms = 10'000;
 
 class Descriptor {
 public:
@@ -35,6 +38,14 @@ Problem system_problem() {
     return {ProblemCode::system, {}, std::strerror(errno), {}};
 }
 
+// A pipe whose writer is slow.
+bool comes_in_time(int descriptor) {
+    pollfd wanted{descriptor, POLLIN, 0};
+    const bool came = ::poll(&wanted, 1, longest_silence_ms) > 0;
+    errno = came ? 0 : ETIMEDOUT;
+    return came;
+}
+
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
     const Descriptor file(path);
     if (file.number() < 0) return system_problem();
@@ -46,6 +57,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
         char chunk[4096];
         const ssize_t count = ::read(file.number(), chunk, sizeof chunk);
         if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && errno == EAGAIN && comes_in_time(file.number())) continue;
         if (count < 0) return system_problem();
         if (count == 0) return bytes;
         bytes.append(chunk, static_cast<std::size_t>(count));

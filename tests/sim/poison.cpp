@@ -32,6 +32,15 @@ Fate kills_the_consumer(World& world, model::Microseconds down_for = 2s, std::ui
     };
 }
 
+// Takes the consumer down, which goes on taking messages for a moment, and loses those too.
+Fate kills_the_consumer_slowly(World& world, model::Microseconds dying_for) {
+    return [&world, dying_for](std::uint32_t, std::uint32_t) {
+        world.time().after(dying_for, [&world] { world.consumer().go_away(first_queue); });
+        world.time().after(dying_for + 1s, [&world] { world.consumer().come_back(first_queue); });
+        return breaks_off();
+    };
+}
+
 // Takes down the daemon that handed it over; one that was dead by then is not taken down again.
 Fate kills_the_daemon(World& world, std::uint64_t& deaths) {
     return [&world, &deaths](std::uint32_t, std::uint32_t) {
@@ -179,7 +188,7 @@ TEST_CASE("the trusted go on while suspects wait") {
 }
 
 // Seeds vary what the scenarios above hold still.
-TEST_CASE("whatever the timing, poison is found soon and nobody else is charged") {
+TEST_CASE("whatever the timing, poison is found and nobody else is charged") {
     for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         CAPTURE(seed);
         Chance chance(seed);
@@ -202,10 +211,43 @@ TEST_CASE("whatever the timing, poison is found soon and nobody else is charged"
         }
         for (auto n = chance.below(60); n > 0; --n) world.publish("orders", innocents.fate());
         world.start();
-        CHECK(world.run_until_settled(5min));
+        CHECK(world.run_until_settled(1h));
         CHECK(numbers_in(world, parked) == killing);
         CHECK(innocents.greatest_attempt <= 1);
         CHECK(world.lot(dlq) == 0);
         CHECK(world.complaints() == Complaints{});
     }
+}
+
+TEST_CASE("who is handed to a consumer that is dying of another is neither charged nor poison") {
+    const auto concurrency = GENERATE(1U, 2U, 3U, 8U, 16U);
+    const auto dying_for = GENERATE(20ms, 100ms, 300ms);
+    CAPTURE(concurrency, dying_for.count());
+    World world{orders([&](auto& queue) { queue.deliver.concurrency = concurrency; })};
+    Innocents innocents;
+    for (int i = 0; i < 16; ++i)
+        world.publish("orders", i == 7 ? kills_the_consumer_slowly(world, dying_for) : innocents.fate());
+    world.start();
+    REQUIRE(world.run_until_settled(10min));
+    CHECK(world.audit().succeeded() == 15);
+    CHECK(innocents.greatest_attempt == 1);
+    CHECK(numbers_in(world, parked) == std::set<std::uint64_t>{8});
+}
+
+TEST_CASE("a consumer that breaks off whatever it is handed makes nobody poison, and charges nobody twice") {
+    World world{orders()};
+    bool broken = true;
+    std::uint32_t greatest_attempt = 0;
+    for (int i = 0; i < 100; ++i)
+        world.publish("orders", [&](std::uint32_t attempt, std::uint32_t) {
+            greatest_attempt = std::max(greatest_attempt, attempt);
+            return broken ? breaks_off() : answer(200);
+        });
+    world.start();
+    world.run_for(30s);
+    broken = false;
+    REQUIRE(world.run_until_settled(30min));
+    CHECK(world.audit().succeeded() == 100);
+    CHECK(world.lot(parked) == 0);
+    CHECK(greatest_attempt <= 2);
 }

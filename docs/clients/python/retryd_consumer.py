@@ -12,6 +12,7 @@
 `run` returns after SIGTERM or SIGINT, when every handler has finished. The handler runs on `concurrency` threads.
 """
 
+import inspect
 import json
 import logging
 import os
@@ -92,7 +93,8 @@ def _work(work, handler):
 
 def _outcome(handler, message):
     try:
-        handler(message)
+        if inspect.isawaitable(handler(message)):
+            raise TypeError("the handler is async; nobody awaits it here: give one that works, then returns")
         return {"outcome": "success"}
     except Drop:
         return {"outcome": "drop"}

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 
 using namespace retryd;
@@ -102,9 +103,26 @@ TEST_CASE("the status is JSON") {
 
 TEST_CASE("over TCP only our own names and address literals are answered") {
     samples::Operator seen;
-    CHECK(ask(seen, "GET", "/livez", metrics_door, "metrics.internal:9000").status == 200);
-    CHECK(ask(seen, "GET", "/livez", metrics_door, "evil.example").status == 403);
-    CHECK(ask(seen, "GET", "/livez", metrics_door, "").status == 403);
+    const Door local_metrics_door{.kind = ListenerKind::metrics, .tcp_host = "127.0.0.1"};
+    for (const auto& door : {local_metrics_door, guarded_door}) {
+        CHECK(ask(seen, "GET", "/livez", door, "localhost:9000").status == 200);
+        CHECK(ask(seen, "GET", "/livez", door, "evil.example").status == 403);
+        CHECK(ask(seen, "GET", "/livez", door, "").status == 403);
+    }
+}
+
+TEST_CASE("metrics that others scrape are answered under whatever name they know us by") {
+    samples::Operator seen;
+    CHECK(ask(seen, "GET", "/metrics", metrics_door, "retryd.shop.svc:9419").status == 200);
+    CHECK(ask(seen, "GET", "/livez", metrics_door, "").status == 200);
+}
+
+TEST_CASE("no text of a consumer's adds a line to a page") {
+    samples::Operator seen;
+    seen.view.queues[0].stalls = {{model::Cause::consumer_misconfigured, "l1\norders draining 1 s\x1b[2J", 1s}};
+    const auto body = ask(seen, "GET", "/flowz").body;
+    CHECK(std::count(body.begin(), body.end(), '\n') == 1);
+    CHECK(body.find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("over a Unix socket the Host header means nothing") {

@@ -183,8 +183,19 @@ TEST_CASE("what is no request, or too much of one, is refused and the connection
     CHECK(first_line(reply_to(server.socket, garbage)) == "HTTP/1.1 400 Bad Request");
     CHECK(first_line(reply_to(server.socket, huge_head)) == "HTTP/1.1 431 Request Header Fields Too Large");
     CHECK(first_line(reply_to(server.socket, said_body)) == "HTTP/1.1 413 Payload Too Large");
-    CHECK(first_line(reply_to(server.socket, chunk)) == "HTTP/1.1 413 Payload Too Large");
+    CHECK(first_line(reply_to(server.socket, chunk)) == "HTTP/1.1 411 Length Required");
     CHECK(first_line(reply_to(server.socket, endless_line)).substr(0, 10) == "HTTP/1.1 4");
+    CHECK(get(server.address, "/livez", patience)->status == 200);
+}
+
+TEST_CASE("chunks that come in small pieces are refused like whole ones") {
+    const RunningServer server;
+    RawClient client{server.socket};
+    for (const auto piece : {"GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "0\r\n", "\r", "\n"}) {
+        client.send(piece);
+        std::this_thread::sleep_for(20ms);
+    }
+    CHECK(first_line(client.read_to_end()) == "HTTP/1.1 411 Length Required");
     CHECK(get(server.address, "/livez", patience)->status == 200);
 }
 
@@ -219,6 +230,16 @@ TEST_CASE("clients over the limit wait until one ends") {
     CHECK(third.wait_for(100ms) == std::future_status::timeout);
     first.socket().close();
     CHECK(first_line(third.get()) == "HTTP/1.1 200 OK");
+}
+
+TEST_CASE("clients of one address do not keep out those of another") {
+    const RunningServer server{{30s, 2}};
+    RawClient first{server.socket};
+    RawClient second{server.socket};
+    RawClient waiting{server.socket};
+    first.send(livez);
+    first.read_ok();
+    CHECK(get(AdminAddress{.host = "127.0.0.1", .port = server.port}, "/livez", patience)->status == 200);
 }
 
 TEST_CASE("a hundred clients that come and go leave the server well") {

@@ -53,8 +53,8 @@ TEST_CASE("a queue that is held up says since when, why, and what heals it") {
           "\n"
           "consumer-away, since 2025-12-01 02:59:48Z (12 s)\n"
           "  Nobody takes deliveries: connect unix:/run/app.sock: No such file or directory.\n"
-          "  What heals it: Start the consumer. retryd knocks every 5 s at the latest and goes on by itself; no\n"
-          "  message is charged.\n"
+          "  What heals it: Start the consumer. retryd looks for it every 5 s at the latest and goes on by\n"
+          "  itself; no message is charged.\n"
           "\n"
           "8 of 16 slots in use, 4 messages ready in hand. Nothing has been delivered yet.\n");
 }

@@ -119,7 +119,9 @@ TEST_CASE("a permanent failure spends its attempt and goes to the dead letters")
 TEST_CASE("quick retries are for transient failures of fresh messages only, without a Retry-After") {
     const auto policy = policy_with({10ms}, {1s});
     CHECK(decide(policy, from(Side::work), judgement(Outcome::transient)).kind == Verdict::Kind::wait);
-    CHECK(decide(policy, from(Side::lane), judgement(Outcome::transient)).kind == Verdict::Kind::tier);
+    model::Ledger back;
+    back.not_before = noon;
+    CHECK(decide(policy, from(Side::lane, back), judgement(Outcome::transient)).kind == Verdict::Kind::tier);
     CHECK(decide(policy, from(Side::work), judgement(Outcome::timeout)).kind == Verdict::Kind::tier);
     auto asked = judgement(Outcome::transient);
     asked.retry_after = 100ms;
@@ -213,6 +215,7 @@ TEST_CASE("no wait is scheduled past the message's own expiry") {
     model::Ledger ledger;
     ledger.expires = noon + 5s;
     CHECK(decide(policy, from(Side::work, ledger), judgement(Outcome::transient)).kind == Verdict::Kind::wait);
+    ledger.not_before = noon;
     const auto verdict = decide(policy, from(Side::lane, ledger), judgement(Outcome::transient));
     CHECK(verdict.reason == Reason::expired);
     CHECK(decide(policy, from(Side::lane, ledger), judgement(Outcome::throttled)).reason == Reason::expired);
@@ -362,4 +365,23 @@ TEST_CASE("poison is parked when it comes back from its last trial") {
     const auto verdict = core::on_arrival(policy_with({}, {1s}), stay, noon);
     REQUIRE(verdict);
     CHECK(verdict->reason == Reason::poison);
+}
+
+TEST_CASE("what was lost with others has its quick tries still, what comes from a delay has not") {
+    const auto policy = policy_with({10ms}, {1s});
+    model::Ledger ledger;
+    ledger.lost = 1;
+    CHECK(decide(policy, from(Side::lane, ledger), judgement(Outcome::transient)).kind == Verdict::Kind::wait);
+    ledger.not_before = noon - 1s;
+    CHECK(decide(policy, from(Side::lane, ledger), judgement(Outcome::transient)).kind == Verdict::Kind::tier);
+}
+
+TEST_CASE("a trial that ends with a loss of somebody else's was none") {
+    model::Ledger ledger;
+    ledger.suspect = 2;
+    auto stay = from(Side::lane, ledger);
+    stay.standing = core::Standing::on_trial;
+    const auto verdict = decide(policy_with({}, {1s}), stay, judgement(Outcome::lost));
+    CHECK(verdict.kind == Verdict::Kind::lane);
+    CHECK(verdict.ledger.suspect == 1);
 }

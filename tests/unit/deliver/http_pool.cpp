@@ -33,10 +33,10 @@ TEST_CASE("the gate's page is asked for with the fixed headers, and 2xx alone me
         Row{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", ""}, Row{"HTTP/1.1 204 No Content\r\n\r\n", ""},
         Row{"HTTP/1.0 200 OK\r\n\r\nok", ""},
         Row{"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""},
-        Row{"HTTP/1.1 302 Found\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n", "not ready: GET /healthz?full: status 302"},
-        Row{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "not ready: GET /healthz?full: status 404"},
-        Row{"HTTP/1.1 503 Busy\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n", "not ready: GET /healthz?full: status 503"},
-        Row{"SSH-2.0-OpenSSH_9.2\r\n", "not ready: GET /healthz?full: bad reply"}, Row{"", "not ready: GET /healthz?full: "});
+        Row{"HTTP/1.1 302 Found\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n", "not ready: GET /healthz?...: status 302"},
+        Row{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "not ready: GET /healthz?...: status 404"},
+        Row{"HTTP/1.1 503 Busy\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n", "not ready: GET /healthz?...: status 503"},
+        Row{"SSH-2.0-OpenSSH_9.2\r\n", "not ready: GET /healthz?...: bad reply"}, Row{"", "not ready: GET /healthz?...: "});
     CAPTURE(row.reply);
     static std::string text;
     text = row.reply;
@@ -72,7 +72,7 @@ TEST_CASE("a page that is not answered is given up after a while") {
         co_await peer.request();
         co_await peer.request();
     });
-    CHECK(gate.house.probe_result() == "not ready: GET /healthz?full: no answer in 5 s");
+    CHECK(gate.house.probe_result() == "not ready: GET /healthz?...: no answer in 5 s");
     gate.house.run_until([&] { return gate.server.record().finished == 1; });
 }
 
