@@ -55,8 +55,7 @@ std::string type_of(const Reply& reply, Outcome outcome) {
 
 Outcome unruled(const Reply& reply, bool proven) {
     switch (reply.kind) {
-        // Whoever speaks another protocol is not our consumer; one that has proven itself may break off in the middle.
-        case Reply::Kind::lost: return reply.garbled && !proven ? Outcome::endpoint : Outcome::lost;
+        case Reply::Kind::lost: return Outcome::lost;
         case Reply::Kind::unavailable: return Outcome::unavailable;
         case Reply::Kind::answered: break;
     }

@@ -113,7 +113,7 @@ void HttpConnection::received(std::string_view bytes) {
     switch (reader_->feed(bytes)) {
         case ReplyReader::State::reading: return;
         case ReplyReader::State::complete: return finish_exchange();
-        case ReplyReader::State::broken: garbled_ = true; return end("bad reply: " + reader_->trouble());
+        case ReplyReader::State::broken: return end("bad reply: " + reader_->trouble());
     }
 }
 

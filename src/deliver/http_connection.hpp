@@ -53,7 +53,6 @@ public:
     // Asks the kernel: it stands, and nothing has come since the last reply, not even its end.
     [[nodiscard]] bool is_silent();
     [[nodiscard]] bool was_reused() const { return reused_; }       // stood before the exchange was sent
-    [[nodiscard]] bool is_garbled() const { return garbled_; }      // it ended with what is no reply
     [[nodiscard]] bool is_connected() const { return connected_; }  // or was, before it ended
     [[nodiscard]] bool has_sent() const { return sent_ > 0; }       // something of the exchange
     [[nodiscard]] const std::optional<HttpExchange>& exchange() const { return exchange_; }
@@ -72,7 +71,6 @@ private:
     const model::ByteCount max_reply_;
     Owner* owner_;  // null once closed
     StreamSocket socket_;
-    bool garbled_ = false;
     bool connected_ = false;
     std::array<char, 16 * 1024> input_{};
 

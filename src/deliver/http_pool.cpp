@@ -16,7 +16,6 @@ model::Reply failed_reply(const HttpConnection& connection, const std::string& t
     reply.kind = connection.has_sent() ? model::Reply::Kind::lost : model::Reply::Kind::unavailable;
     reply.error_type = connection.has_sent() ? "retryd.Lost" : "retryd.Unavailable";
     reply.error_message = trouble;
-    reply.garbled = connection.has_sent() && connection.is_garbled();
     return reply;
 }
 

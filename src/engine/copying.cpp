@@ -151,7 +151,7 @@ void confirmed(State& state, ports::PublishKey key) {
 void nacked(State& state, ports::PublishKey key) {
     const auto delivery = state.copies.nacked(key.value, state.now.steady, state.chance());
     const auto queue = delivery ? state.copies.target(*delivery).value : std::string();
-    if (delivery && state.limiter.admit("nacked " + queue, state.now.steady))
+    if (delivery && state.limiter.admit("nacked", queue, state.now.steady))
         log(state, model::LogLevel::warn, "nacked", {{"by", queue}});
     drop_if_orphaned(state, delivery);
 }

@@ -1,11 +1,12 @@
 #pragma once
 // Keeps a storm out of the log: of equal lines one in each interval is written, the rest is counted and summed up in one.
 //
-//   if (limiter.admit("orders retry 3f2a", now)) write(line);
+//   if (limiter.admit("orders retry", "DbTimeout 3f2a", now)) write(line);
 //   …
 //   if (now >= limiter.next()) if (auto sum = limiter.take_sum(now)) write(*sum);
 //
-// What is equal is the caller's business. Bounded: beyond `most_keys` different lines in an interval all are counted.
+// What is equal is the caller's business: the same kind and detail. Bounded: a kind with ever new details gets one line for
+// all beyond `most_details`, so that it does not mute the others.
 
 #include "model/time.hpp"
 
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -23,11 +25,12 @@ namespace retryd::engine {
 class LineLimiter {
 public:
     static constexpr model::Milliseconds interval = std::chrono::seconds{10};
-    static constexpr std::size_t most_keys = 200;
+    static constexpr std::size_t most_details = 40;
+    static constexpr std::size_t most_keys = 4000;
     static constexpr std::size_t most_named = 5;
 
     // Whether such a line may be written now; else it is counted.
-    [[nodiscard]] bool admit(const std::string& key, model::SteadyTime now);
+    [[nodiscard]] bool admit(const std::string& kind, const std::string& detail, model::SteadyTime now);
 
     struct Sum {
         std::uint64_t lines = 0;                                  // counted, not written
@@ -46,9 +49,12 @@ private:
         model::SteadyTime written;
         std::uint64_t counted = 0;
     };
+    [[nodiscard]] bool admit_key(const std::string& key, model::SteadyTime now);
     void count(std::uint64_t& counter, model::SteadyTime now);
 
     std::unordered_map<std::string, Seen> seen_;
+    std::unordered_map<std::string, std::set<std::string>> details_;  // of each kind, in this interval
+    model::SteadyTime details_until_{};
     std::uint64_t beyond_ = 0;  // lines that found no place among the keys
     model::SteadyTime sum_due_ = model::SteadyTime::max();
 };

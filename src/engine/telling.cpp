@@ -35,13 +35,11 @@ std::string_view event_of(const Held& held, const Verdict& verdict, const core::
     return "";
 }
 
-// Equal lines of the log have equal keys; shown when they are summed up.
-std::string key_of(const model::QueuePolicy& policy, std::string_view event, const core::Judgement* judgement) {
-    std::string key = policy.name.value;
-    key.append(" ").append(event);
-    if (judgement == nullptr) return key;
-    key.append(" ").append(model::cut_text(judgement->error_type, 64));
-    return key.append(" ").append(model::fingerprint(judgement->error_type, judgement->error_message));
+// Equal lines of the log have equal details; shown when they are summed up.
+std::string detail_of(const core::Judgement* judgement) {
+    if (judgement == nullptr) return {};
+    return model::cut_text(judgement->error_type, 64) + " " +
+           model::fingerprint(judgement->error_type, judgement->error_message);
 }
 
 void write_line(State& state, const Held& held, const Verdict& verdict, const core::Judgement* judgement,
@@ -49,7 +47,8 @@ void write_line(State& state, const Held& held, const Verdict& verdict, const co
     const auto& policy = state.queue(held.queue()).policy;
     const auto event = event_of(held, verdict, judgement);
     if (!state.ports.journal.keeps(LogLevel::info)) return;
-    if (verdict.kind != Verdict::Kind::lot && !state.limiter.admit(key_of(policy, event, judgement), state.now.steady)) return;
+    const auto kind = policy.name.value + " " + std::string(event);
+    if (verdict.kind != Verdict::Kind::lot && !state.limiter.admit(kind, detail_of(judgement), state.now.steady)) return;
     std::vector<std::pair<std::string_view, std::string>> fields{{"queue", policy.name.value}, {"id", held.record.id}};
     if (verdict.reason) fields.emplace_back("reason", model::to_text(*verdict.reason));
     fields.emplace_back("attempts", std::to_string(verdict.ledger.attempts));

@@ -45,7 +45,6 @@ struct Reply {
     std::uint16_t status = 0;       // HTTP status; 0 where the transport has none
     std::optional<Outcome> stated;  // Retryd-Outcome, or the stream's outcome
     bool misstated = false;         // an outcome was stated that nobody knows
-    bool garbled = false;           // lost: something came that is no reply at all
     std::optional<RetryAfter> retry_after;
     std::string error_type;  // stated, else from problem+json, else empty
     std::string error_message;

@@ -1,4 +1,5 @@
-"""fragile_app SOCKET LOG: a consumer process over HTTP that dies of a message whose body is `die`, with all that it has begun.
+"""fragile_app SOCKET LOG: a consumer process over HTTP that dies of a message whose body is `die`, with all that it has begun;
+of `linger` it dies slowly: its connection breaks, and for a moment it takes further messages.
 
 It writes `begun BODY ATTEMPT` and `done BODY ATTEMPT` for each message.
 """
@@ -7,6 +8,7 @@ import http.server
 import os
 import socketserver
 import sys
+import threading
 import time
 
 
@@ -19,6 +21,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if body == "die":
             time.sleep(0.1)
             os._exit(1)
+        if body == "linger":
+            threading.Timer(0.2, os._exit, (1,)).start()
+            self.close_connection = True
+            return
         time.sleep(0.3)
         self.server.note("done", body, self.headers["Retryd-Attempt"])
         self.send_response(200)

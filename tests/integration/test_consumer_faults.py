@@ -191,8 +191,8 @@ class NoAnswer(FaultyConsumer):
         self.assertEqual(len({request.headers["idempotency-key"] for request in app.requests}), 1)
 
     def test_answers_at_the_moment_of_the_timeout_settle_once(self):
-        app = self.consumer(lambda request: Answer(200, wait=0.195 + int(request.body) % 11 / 1000) if request.seen == 0 else 200)
-        daemon = self.daemon_for(app, timeout="200ms", concurrency=50)
+        app = self.consumer(lambda request: Answer(200, wait=0.495 + int(request.body) % 11 / 1000) if request.seen == 0 else 200)
+        daemon = self.daemon_for(app, timeout="500ms", concurrency=50)
         self.publish(*(b"%d" % n for n in range(500)))
         self.wait_for_nothing_left()
         outcomes = daemon.deliveries(self.queue)

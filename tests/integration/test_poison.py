@@ -46,14 +46,14 @@ class Supervised:
 class Poison(StreamCase):
     innocents = [f"m{number}" for number in range(15)]
 
-    def send_sixteen(self):
+    def send_sixteen(self, poison="die"):
         self.declare_work_queue()
-        for body in [*self.innocents[:7], "die", *self.innocents[7:]]:
+        for body in [*self.innocents[:7], poison, *self.innocents[7:]]:
             self.send(body.encode(), message_id=body)
 
     def parked_poison(self):
         """Waits for it; checks that it is alone, and says why."""
-        copy = self.wait_for_lot("parked", 60)
+        copy = self.wait_for_lot("parked", 90)
         self.assertEqual((copy.body, copy.headers["retryd-reason"]), (b"die", "poison"))
         self.assertEqual(copy.headers["retryd-error-type"], "retryd.Poison")
         self.assertIn("delivered alone 2 times, and each time the consumer or retryd died without a reply",
@@ -79,6 +79,35 @@ class Poison(StreamCase):
         status, why = daemon.get("/why?id=die")
         self.assertEqual(status, 200)
         self.assertIn("poison", why)
+
+    def test_a_consumer_that_takes_others_while_it_dies_does_not_pull_them_along(self):
+        self.send_sixteen("linger")
+        path = str(self.folder / "app.sock")
+        self.entered(Supervised(["/usr/bin/python3", "-B", str(HERE / "fragile_app.py"), path, str(self.log)]))
+        keys = f"{KEYS}, hold: {{delays: [1s, 2s, 5s]}}"
+        self.retryd(f'queues: {{"@QUEUE@": {{deliver: {{http: "unix:{path}", concurrency: 2}}, {keys}}}}}')
+        self.assertEqual(self.wait_for_lot("parked", 90).body, b"linger")  # its losses alone are attempts of its own
+        self.wait_for_nothing_left(60)
+        done = {name for word, name, _ in self.lines() if word == "done"}
+        self.assertEqual(done, set(self.innocents))
+        self.assertEqual({attempt for _, name, attempt in self.lines() if name != "linger"}, {"1"})
+
+    def test_shutdowns_in_the_middle_of_its_trials_make_nobody_poison(self):
+        self.declare_work_queue(arguments=quorum())
+        app = self.consumer(lambda request: HANG)
+        policy = f'queues: {{"@QUEUE@": {{deliver: {{http: "{app.url}"}}, limits: {{suspect_after: 1}}, {KEYS}}}}}'
+        daemon = self.retryd(policy, arguments=("--drain", "500ms"))
+        for body in (b"a", b"b"):
+            self.send(body)
+        self.wait_for_requests(app, 2)
+        app.stop()  # lost together: both are suspects
+        app.start()
+        for shutdown in range(4):
+            self.wait_for_requests(app, 3 + shutdown)
+            self.assertEqual(daemon.stop(), 0)
+            self.wait_for_depth(self.own("lane"), 2)
+            self.assertEqual(self.wire.depth(self.own("parked")), 0)
+            daemon.start()
 
     def test_a_stream_s_process_that_one_of_sixteen_kills_finishes_the_fifteen(self):
         self.send_sixteen()

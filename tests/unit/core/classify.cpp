@@ -6,7 +6,6 @@
 
 using namespace retryd;
 using model::Outcome;
-using model::Reply;
 
 namespace {
 
@@ -148,12 +147,4 @@ TEST_CASE("a failure always has a type for the record") {
     model::Reply lost;
     lost.kind = model::Reply::Kind::lost;
     CHECK(judge({}, lost).error_type == "retryd.lost");
-}
-
-TEST_CASE("what is no reply at all comes from a wrong address, or breaks off from a consumer that was proven") {
-    Reply reply;
-    reply.kind = Reply::Kind::lost;
-    reply.garbled = true;
-    CHECK(core::classify({}, 0, reply, false, {}).outcome == Outcome::endpoint);
-    CHECK(core::classify({}, 0, reply, true, {}).outcome == Outcome::lost);
 }
