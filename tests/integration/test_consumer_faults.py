@@ -1,143 +1,14 @@
-"""What a consumer can do wrong, and what becomes of the messages: absence and misconfiguration are states of the queue, a
-timeout and a lonely loss are attempts, and strange replies do no harm."""
+"""What a consumer can do wrong, and what becomes of the messages: misconfiguration is a state of the queue, a timeout and a
+lonely loss are attempts, and strange replies do no harm."""
 
-import contextlib
 import http.server
 import json
-import os
-import socket
 import threading
 
 from amqp_codec import encode_properties, text
 from consumer import CLOSE, HANG, Answer
-from integration_case import IntegrationCase
+from faulty_case import FaultyConsumer
 from retryd import eventually
-
-POLICY = """
-queues:
-  "@QUEUE@":
-    deliver: {http: "%s", timeout: %s, concurrency: %d}
-    retry: {quick: {tries: 0}, delays: [100ms, 200ms], jitter: 0%%, spread: 1, queue_type: classic}
-    hold: {delays: [200ms, 400ms], max_retry_after: 1s}
-"""
-
-
-class FaultyConsumer(IntegrationCase):
-    def setUp(self):
-        super().setUp()
-        self.declare_work_queue()
-
-    def daemon_for(self, app, timeout="5s", concurrency=4):
-        return self.retryd(POLICY % (app if isinstance(app, str) else app.url, timeout, concurrency))
-
-    def publish(self, *bodies, **properties):
-        properties = encode_properties(delivery_mode=2, **properties)
-        self.wire.publish_all(self.queue, [(properties, body) for body in bodies])
-
-    def wait_for_outcomes(self, daemon, within=20, **wanted):
-        eventually(lambda: daemon.deliveries(self.queue) == wanted, within, f"the outcomes {wanted}")
-
-
-class Absence(FaultyConsumer):
-    """Nobody there: the queue waits, no attempt is spent, nothing is parked."""
-
-    def check_absent_then_there(self, app):
-        bodies = {b"%d" % n for n in range(20)}
-        self.publish(*bodies)
-        daemon = self.daemon_for(app)
-        self.wait_for_cause(daemon, "consumer-away")
-        self.assert_no_busy_loop(daemon)
-        self.assertEqual((503, 200, 200), tuple(daemon.get(page)[0] for page in ("/flowz", "/readyz", "/livez")))
-        self.assertIn("consumer-away", daemon.get("/flowz")[1])
-        app.start()
-        self.wait_for_requests(app, len(bodies))
-        self.wait_for_nothing_left()
-        self.wait_for_flow(daemon)
-        self.assertEqual({request.body for request in app.requests}, bodies)
-        self.assertEqual({request.attempt for request in app.requests}, {1})
-
-    def test_messages_wait_for_a_consumer_that_refuses_connections(self):
-        app = self.consumer(tcp=True)
-        app.stop()
-        self.check_absent_then_there(app)
-
-    def test_messages_wait_for_a_consumer_whose_socket_file_is_missing(self):
-        app = self.consumer()
-        app.stop()
-        os.unlink(app.path)
-        self.check_absent_then_there(app)
-
-    def test_messages_wait_for_a_consumer_whose_socket_file_is_stale(self):
-        app = self.consumer()
-        app.stop()
-        self.assertTrue(os.path.exists(app.path))
-        self.check_absent_then_there(app)
-
-    def test_a_consumer_that_goes_and_comes_back_is_served_on(self):
-        app = self.consumer(lambda request: Answer(200, wait=0.01))
-        daemon = self.daemon_for(app)
-        bodies = {b"%d" % n for n in range(300)}
-        self.publish(*bodies)
-        for count in (50, 150):
-            self.wait_for_requests(app, count)
-            app.stop()
-            self.wait_for_cause(daemon, "consumer-away")
-            app.start()
-        self.wait_for_nothing_left()
-        self.assertEqual({request.body for request in app.requests}, bodies)
-
-    def test_a_consumer_with_a_full_backlog_is_waited_for(self):
-        app = self.consumer()
-        app.stop()
-        os.unlink(app.path)
-        self.publish(b"x")
-        with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as occupant:
-            listener.bind(app.path)
-            listener.listen(0)
-            occupant.connect(app.path)
-            daemon = self.daemon_for(app)
-            self.wait_for_cause(daemon, "consumer-away")
-            self.assert_no_busy_loop(daemon)
-        app.start()
-        self.wait_for_nothing_left()
-        self.assertEqual([request.attempt for request in app.requests], [1])
-
-    def test_what_cannot_be_sent_within_the_timeout_spends_no_attempt(self):
-        attempts = []
-
-        def answer(connection):
-            with connection, connection.makefile("rb") as stream:
-                for line in stream:
-                    if line.lower().startswith(b"retryd-attempt:"):
-                        attempts.append(int(line.split(b":")[1]))
-                    if line == b"\r\n":
-                        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-
-        def answer_all(listener):
-            with contextlib.suppress(OSError):  # until it is closed
-                while True:
-                    threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
-
-        listener = self.entered(socket.socket())
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        daemon = self.daemon_for("http://127.0.0.1:%d/" % listener.getsockname()[1], timeout="500ms")
-        first = listener.accept()[0]  # the probe's, used again for one delivery
-        occupants = [self.entered(socket.socket()) for _ in range(3)]  # more than wait for an accept: what comes next hangs
-        for occupant in occupants:
-            occupant.setblocking(False)
-            occupant.connect_ex(listener.getsockname())
-        answering = threading.Thread(target=answer, args=(first,))
-        answering.start()
-        self.addCleanup(answering.join)
-        self.publish(b"", b"")
-        self.wait_for_cause(daemon, "consumer-away")
-        self.assertEqual(set(daemon.deliveries(self.queue)) - {"success"}, {"unavailable"})
-        for occupant in occupants:
-            occupant.close()
-        threading.Thread(target=answer_all, args=(listener,), daemon=True).start()
-        self.wait_for_nothing_left()
-        self.assertEqual(attempts, [1, 1])
 
 
 class Misconfiguration(FaultyConsumer):
