@@ -62,7 +62,9 @@ def main(address, log):
     def handle(message):
         name = message.body[:9].decode().rstrip(".")
         os.write(file, f"{os.getpid()} {name} {message.attempt}\n".encode())
-        act(message, fate_of(int(name)) if name.isdigit() else message.body.decode())
+        if name == "later":
+            return asyncio.sleep(0)  # as an async handler does
+        return act(message, fate_of(int(name)) if name.isdigit() else message.body.decode())
 
     retryd.logging.disable(retryd.logging.CRITICAL)
     retryd.run(address, handler=handle, concurrency=16)

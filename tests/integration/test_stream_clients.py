@@ -142,7 +142,8 @@ class Clients:
 
 class PythonClient(Clients, StreamCase):
     odd = {
-        "exits": "SystemExit", "interrupted": "KeyboardInterrupt", "cancelled": "CancelledError", "speechless": "Speechless"}
+        "exits": "SystemExit", "interrupted": "KeyboardInterrupt", "cancelled": "CancelledError", "speechless": "Speechless",
+        "later": "TypeError"}
 
 
 if NODE:
