@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -19,6 +20,15 @@ using boost::system::error_code;
 constexpr std::chrono::milliseconds accept_pause{100};  // out of descriptors, mostly: others must end first
 
 constexpr std::chrono::minutes refusals_told_every{1};
+
+// Taking turns makes even shares; a session that is kept from the processor for a moment may fall this far behind the least
+// busy one before it is passed over.
+constexpr std::size_t may_fall_behind = 8;
+
+// What counts against giving it more: one that is late may be stuck.
+std::size_t burden(const StreamSession& session) {
+    return session.busy() + (session.is_late() ? may_fall_behind + 1 : 0);
+}
 
 model::Reply unsent(std::string why) {
     model::Reply reply;
@@ -208,16 +218,17 @@ void StreamServer::deliver(ports::Delivery&& delivery) {
     taker->send(std::move(frame), std::move(delivery.message));
 }
 
-// The least busy of those with credit; of equals the one that has waited longest.
+// Of those with credit whoever has waited longest, but for those that have clearly more to do than others.
 StreamServer::ConnectionPtr StreamServer::next_taker() {
-    auto best = sessions_.end();
-    for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
-        const auto& session = (*it)->session();
-        if (session.credit() == 0) continue;
-        if (best == sessions_.end() || session.busy() < (*best)->session().busy()) best = it;
+    auto least = std::numeric_limits<std::size_t>::max();
+    for (const auto& each : sessions_) {
+        if (each->session().credit() > 0) least = std::min(least, burden(each->session()));
     }
-    if (best == sessions_.end()) return nullptr;
-    std::rotate(best, best + 1, sessions_.end());
+    const auto next = std::find_if(sessions_.begin(), sessions_.end(), [&](const ConnectionPtr& each) {
+        return each->session().credit() > 0 && burden(each->session()) - least <= may_fall_behind;
+    });
+    if (next == sessions_.end()) return nullptr;
+    std::rotate(next, next + 1, sessions_.end());
     return sessions_.back();
 }
 

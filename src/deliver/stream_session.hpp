@@ -63,6 +63,7 @@ public:
     [[nodiscard]] std::uint32_t credit() const { return is_present() ? credit_ : 0; }
     // The answers that it owes, those that have timed out among them: it may be at work on them still.
     [[nodiscard]] std::size_t busy() const { return unanswered_.size() + overdue_; }
+    [[nodiscard]] bool is_late() const { return overdue_ > 0; }        // with at least one answer
     [[nodiscard]] std::vector<model::DeliveryKey> unanswered() const;  // in the order in which they were given
 
 private:

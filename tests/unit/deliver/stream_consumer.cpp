@@ -107,25 +107,26 @@ TEST_CASE("without credit a delivery is unavailable, and told later, not at once
     CHECK_FALSE(caller.has_news());
 }
 
-TEST_CASE("the least busy one with credit is next, and equals take turns") {
+TEST_CASE("sessions take turns, but for one that has clearly more to do") {
     House house;
     house.open();
-    Caller a(house, 3), b(house, 3), c(house, 1);
+    Caller a(house, 12), b(house, 12), c(house, 1);
     std::map<Caller*, int> got;
-    for (int i = 0; i < 7; ++i) house.send();
+    for (int i = 0; i < 25; ++i) house.send();
     for (auto* caller : {&a, &b, &c}) {
         while (caller->has_news()) {
             caller->next();
             ++got[caller];
         }
     }
-    CHECK(got[&a] == 3);
-    CHECK(got[&b] == 3);
+    CHECK(got[&a] == 12);
+    CHECK(got[&b] == 12);
     CHECK(got[&c] == 1);
-    b.reply(1, R"("outcome":"success","credit":2)");
-    house.run_until([&] { return house.consumer->credit({0}) == 2U; });
+    for (std::uint64_t id = 1; id < 12; ++id) b.reply(id);
+    b.reply(12, R"("outcome":"success","credit":2)");
+    house.run_until([&] { return house.consumer->credit({0}) == 13U; });
     a.say(R"({"op":"credit","n":2})");
-    house.run_until([&] { return house.consumer->credit({0}) == 4U; });
+    house.run_until([&] { return house.consumer->credit({0}) == 15U; });
     house.send();
     CHECK(b.has_news());  // it has less to do
     CHECK_FALSE(a.has_news());
