@@ -4,14 +4,17 @@
         Retryd(..., amqp=proxy.url)
         proxy.cut_after("up", 5000)     # towards the broker: cut when 5,000 more bytes have passed
         proxy.stall("down"); proxy.resume("down")
+        proxy.stall_after("up", 5000)   # or half_open_after: the same in the middle of whatever is then on its way
         proxy.cut()                     # all connections, now
         proxy.half_open()               # the broker's side is gone, the client is not told
         proxy.refuse(); proxy.accept()  # new connections
-    proxy.swallow_confirm()         # the next confirm never reaches the client
+        proxy.swallow_confirm()         # the next confirm never reaches the client
+        proxy.breaks                    # [(time.monotonic(), who)]: each connection's end, by "cut", "half-open", "client" or "broker"
 """
 
 import asyncio
 import re
+import time
 import urllib.parse
 
 from loop_thread import LoopThread
@@ -20,20 +23,25 @@ CONFIRM = re.compile(rb"\x01..\0\0\0\x0d\0\x3c\0\x50.{9}\xce", re.DOTALL)  # a f
 
 
 class Direction:
-    """The bytes one way, of all connections together: a count, a gate, and a place to cut."""
+    """The bytes one way, of all connections together: a count, a gate, and a place where it strikes: what happens there."""
 
     def __init__(self):
         self.passed = 0
-        self.cut_at = None
+        self.strikes_at, self.strike = None, None
         self.swallowing = False
         self.open = asyncio.Event()
         self.open.set()
 
-    def cut_inside(self, size):
-        """How many of the next `size` bytes still pass before the cut, or nothing when all do."""
-        if self.cut_at is None or self.passed + size < self.cut_at:
-            return None
-        return self.cut_at - self.passed
+    def strike_after(self, count, strike):
+        self.strikes_at, self.strike = self.passed + count, strike
+
+    def before_strike(self, size):
+        """How many of the next `size` bytes still pass before it strikes, and what then; of all when it does not."""
+        if self.strikes_at is None or self.passed + size < self.strikes_at:
+            return size, None
+        passing, strike = self.strikes_at - self.passed, self.strike
+        self.strikes_at = None
+        return passing, strike
 
     def swallow(self, data):
         """Takes the first confirm out, when that is asked for and it lies whole in these bytes."""
@@ -51,16 +59,20 @@ class Pair:
         self.proxy = proxy
         self.client, self.broker = client, broker  # (reader, writer)
         self.mute = False  # half open: the client's side stays, and nothing is told
+        self.struck = False
 
     async def run(self):
         ways = (self.copy(self.client, self.broker, self.proxy.ways["up"]),
                 self.copy(self.broker, self.client, self.proxy.ways["down"]))
         tasks = [asyncio.ensure_future(way) for way in ways]
+        ended_by = "cut"
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if self.mute:
                 await asyncio.Event().wait()
+            ended_by = "cut" if self.struck else "client" if tasks[0].done() else "broker"
         finally:
+            self.proxy.note_break(ended_by)
             for task in tasks:
                 task.cancel()
             self.abort()
@@ -69,15 +81,24 @@ class Pair:
         while data := await self.read(source):
             await way.open.wait()
             data = way.swallow(data)
-            keep = way.cut_inside(len(data))
-            if keep is not None:
-                way.cut_at = None
-                data = data[:keep]
-            way.passed += len(data)
-            target[1].write(data)
-            await target[1].drain()
-            if keep is not None:
+            passing, strike = way.before_strike(len(data))
+            await self.write(data[:passing], target, way)
+            if strike == "stall":
+                way.open.clear()
+                await way.open.wait()
+            elif strike == "half open":
+                self.proxy.drop_brokers()
                 return
+            elif strike == "cut":
+                self.struck = True
+                return
+            await self.write(data[passing:], target, way)
+
+    @staticmethod
+    async def write(data, target, way):
+        way.passed += len(data)
+        target[1].write(data)
+        await target[1].drain()
 
     @staticmethod
     async def read(source):
@@ -98,6 +119,7 @@ class Proxy:
         self.pairs = {}  # pair: its task
         self.refusing = False
         self.connects = 0
+        self.breaks = []
         self.ways = self.thread.call(lambda: {"up": Direction(), "down": Direction()})
         self.server = self.thread.run(self.listen())
         self.port = self.server.sockets[0].getsockname()[1]
@@ -141,8 +163,21 @@ class Proxy:
         return self.ways[way].passed
 
     def cut_after(self, way, count):
-        direction = self.ways[way]
-        self.thread.call(lambda: setattr(direction, "cut_at", direction.passed + count))
+        self.thread.call(self.ways[way].strike_after, count, "cut")
+
+    def stall_after(self, way, count):
+        self.thread.call(self.ways[way].strike_after, count, "stall")
+
+    def half_open_after(self, way, count):
+        self.thread.call(self.ways[way].strike_after, count, "half open")
+
+    def has_struck(self, way):
+        return self.ways[way].strikes_at is None
+
+    def disarm(self):
+        """What has not struck yet does not strike any more."""
+        for way in self.ways.values():
+            way.strikes_at = None
 
     def stall(self, way):
         self.thread.call(self.ways[way].open.clear)
@@ -157,9 +192,13 @@ class Proxy:
         self.thread.call(self.drop_brokers)
 
     def drop_brokers(self):
-        for pair in self.pairs:
+        for pair in [pair for pair in self.pairs if not pair.mute]:
             pair.mute = True
             pair.broker[1].transport.abort()
+            self.note_break("half-open")
+
+    def note_break(self, who):
+        self.breaks.append((time.monotonic(), who))
 
     def swallow_confirm(self):
         self.thread.call(setattr, self.ways["down"], "swallowing", True)

@@ -157,6 +157,48 @@ class ProxyTest(IntegrationCase):
         with self.assertRaises((OSError, ConnectionClosed)):
             wire.read_frame()
 
+    def test_it_stalls_in_the_middle_of_a_frame(self):
+        proxy = self.proxy()
+        wire = self.entered(Wire(proxy.url, timeout=0.3))
+        wire.declare(self.queue)
+        before = proxy.passed("down")
+        proxy.stall_after("down", 5)
+        with self.assertRaises(TimeoutError):
+            wire.declare(self.queue)
+        self.assertEqual((5, 5, True), (proxy.passed("down") - before, len(wire.incoming), proxy.has_struck("down")))
+        proxy.resume("down")
+        wire.socket.settimeout(5)
+        wire.wait_for((50, 11))
+
+    def test_it_is_half_open_in_the_middle_of_a_frame(self):
+        proxy = self.proxy()
+        wire = self.entered(Wire(proxy.url, timeout=0.3))
+        before = proxy.passed("up")
+        proxy.half_open_after("up", 5)
+        with self.assertRaises(TimeoutError):
+            wire.declare(self.queue)
+        self.assertEqual(5, proxy.passed("up") - before)
+        self.assertEqual(["half-open"], [who for _, who in proxy.breaks])
+
+    def test_what_is_disarmed_does_not_strike(self):
+        proxy = self.proxy()
+        wire = self.entered(Wire(proxy.url))
+        proxy.cut_after("up", 5)
+        proxy.disarm()
+        self.assertTrue(proxy.has_struck("up"))
+        wire.declare(self.queue)
+
+    def test_it_remembers_who_ended_a_connection(self):
+        proxy = self.proxy()
+        Wire(proxy.url).close()
+        eventually(lambda: [who for _, who in proxy.breaks] in (["client"], ["broker"]), what="the end of a polite client")
+        wire = self.entered(Wire(proxy.url))
+        proxy.cut()
+        eventually(lambda: [who for _, who in proxy.breaks][1:] == ["cut"], what="the end by a cut")
+        wire = self.entered(Wire(proxy.url))
+        wire.socket.close()
+        eventually(lambda: [who for _, who in proxy.breaks][2:] == ["client"], what="the end by the client")
+
     def test_it_refuses_new_connections_on_demand(self):
         proxy = self.proxy()
         proxy.refuse()
