@@ -45,6 +45,7 @@ Held& receive(State& state, QueueState& queue, ports::Delivered&& delivered, mod
     held.stay.ledger = held.record.ledger;
     held.stay.side = held.side();
     held.stay.standing = standing_of(queue, held);
+    held.came_for_trial = held.stay.standing == core::Standing::on_trial;
     count(state, queue, held);
     if (held.record.id.empty()) held.record.id = random_id(state.chance);
     ++queue.in_hand;

@@ -59,7 +59,7 @@ void put_off_trials(State& state, QueueState& queue) {
 }
 
 void trial_interrupted(QueueState& queue, const Held& held) {
-    if (held.stay.standing != core::Standing::on_trial) return;
+    if (!held.came_for_trial) return;
     if (queue.interrupted_trials.size() >= most_interrupted) queue.interrupted_trials.clear();
     queue.interrupted_trials.insert(held.record.id);
 }

@@ -174,6 +174,23 @@ TEST_CASE("a link that breaks in every trial is not held against the message") {
     CHECK(world.audit().succeeded() >= 6);
 }
 
+TEST_CASE("nor is one that breaks when the trial was answered, and the answer could not be carried out yet") {
+    World world{orders([](auto& queue) { queue.retry.quick = {10s}; })};
+    bool failing = true;
+    world.publish("orders", [&](std::uint32_t, std::uint32_t) { return failing ? answer(503) : answer(200); });
+    world.start();
+    for (int i = 0; i < 12; ++i) {
+        world.run_for(2s);  // answered, and waiting in hand for its quick retry
+        world.broker().run(false);
+        world.run_for(1s);
+        world.broker().run(true);
+    }
+    failing = false;
+    REQUIRE(world.run_until_settled(5min));
+    CHECK(world.lot(parked) == 0);
+    CHECK(world.audit().succeeded() >= 1);
+}
+
 TEST_CASE("the trusted go on while suspects wait") {
     World world{orders()};
     Innocents innocents;
