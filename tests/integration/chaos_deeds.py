@@ -91,15 +91,18 @@ class Deeds:
         self.ledger.note(Disturbance(kind, begin, time.monotonic(), queue))
 
     def finish(self):
-        """No more deeds; and what the proxy and the drains saw goes into the ledger. An orderly drain explains nothing."""
+        """No more deeds."""
         self.end_lasting()
         self.proxy.disarm()
 
     def note_breaks(self):
-        for at, who in self.proxy.breaks:
-            drained = who in ("client", "broker") and any(begin <= at <= end for begin, end in self.drains)
+        """What the proxy and the drains saw, into the ledger. The orderly end of a drain's connections is no disturbance."""
+        for begin, end in self.drains:
+            self.ledger.note(Disturbance("drain", begin, end, forgets_only=True))
+        for begin, end, who in self.proxy.breaks:
+            drained = who in ("client", "broker") and any(since <= end <= until for since, until in self.drains)
             if not drained:
-                self.ledger.note(Disturbance(f"connection ended by {who}", at, at))
+                self.ledger.note(Disturbance("half-open connection" if who == "half-open" else f"connection ended by {who}", begin, end))
 
     # --- retryd and its consumers
 
@@ -224,7 +227,7 @@ class Deeds:
         self.end_lasting()
         self.proxy.disarm()
         with self.publisher.turn:
-            quiet, deadline = Quiet(self.retryd), time.monotonic() + 25
+            quiet, deadline = Quiet(self.retryd), time.monotonic() + 15
             while not quiet():
                 if time.monotonic() > deadline:
                     return "delete while quiet: it was never quiet"

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from chaos_messages import LIMIT, STAY, TIMEOUT, fate, message_id, queue_of
 
 SLACK = 0.5  # seconds by which the clocks of two observers of one event may differ
+TRIALS = 2  # the policy's limits.solo_tries
+CRASHES = ("kill of retryd", "death of a consumer")
 LOT_SLACK = 10  # a copy for a lot may be sent so long after the failure that led to it, and be hit then
 
 
@@ -51,12 +53,14 @@ class Ending:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """Something that explains a duplicate: a crash, a broken connection, a timeout of the broker."""
+    """Something that explains a duplicate: a crash, a broken connection, a timeout of the broker. A drain explains none, but it
+    hands back uncounted what it finds, so that a stay is forgotten, and the key of what has no id."""
 
     kind: str
     begin: float
     end: float
     queue: str = None  # only this one's messages
+    forgets_only: bool = False
 
     def explains(self, queue, begin, end):
         return self.queue in (None, queue) and self.begin - SLACK <= end and begin <= self.end + SLACK
@@ -129,9 +133,9 @@ class Ledger:
             self.judge_keys(life, verdict)
         return verdict
 
-    def explanation(self, life, begin, end):
+    def explanation(self, life, begin, end, forgetting=False):
         """What happened to this message's queue, or to itself, between the two times; nothing where nothing did."""
-        happened = [*self.disturbances, *life.timeouts()]
+        happened = [one for one in [*self.disturbances, *life.timeouts()] if forgetting or not one.forgets_only]
         return [one.kind for one in happened if one.explains(queue_of(life.number), begin, end)]
 
     def judge_places(self, life, verdict):
@@ -139,10 +143,21 @@ class Ledger:
         verdict.places.update(places)
         if not places:
             verdict.accuse(life, "lost", f"published {len(life.published)} times")
-        elif places != {fate(life.number)}:
+        elif any(not self.belongs(life, ending) for ending in life.endings):
             verdict.accuse(life, "in a wrong place", f"it belongs to {fate(life.number)}")
+        elif places != {fate(life.number)}:
+            verdict.explained["trials crashed"] += 1
         if len(life.endings) > len(life.published):
             self.judge_duplicate(life, verdict)
+
+    def belongs(self, life, ending):
+        """Where its number says; or among the poison, where crashes ended as many of its deliveries as it may have trials: that
+        much retryd cannot tell from guilt (docs/limits.md)."""
+        if ending.place == fate(life.number) or ending.reason != "poison":
+            return ending.place == fate(life.number)
+        begins = [delivery.at for delivery in life.deliveries]
+        spans = [(begin, min(after, begin + TIMEOUT)) for begin, after in zip(begins, [*begins[1:], float("inf")])]
+        return sum(any(kind in CRASHES for kind in self.explanation(life, *span)) for span in spans) >= TRIALS
 
     def judge_duplicate(self, life, verdict):
         explanation = self.explanation(life, *life.span())
@@ -160,7 +175,7 @@ class Ledger:
                 verdict.accuse(life, "attempts over the limit", f"{ending.attempts} recorded in {ending.place}")
         failed = sum(delivery.answer in ("transient", "permanent") for delivery in life.deliveries)
         lives = max(1, len(life.published), len(life.endings))
-        forgotten = STAY * len(self.explanation(life, *life.span())) if failed > LIMIT * lives else 0
+        forgotten = STAY * len(self.explanation(life, *life.span(), forgetting=True)) if failed > LIMIT * lives else 0
         if failed > LIMIT * lives + forgotten:
             verdict.accuse(life, "attempts over the limit", f"it failed {failed} times in {lives} lives")
 
@@ -170,11 +185,11 @@ class Ledger:
                 verdict.accuse(life, "altered", seen.altered)
 
     def judge_keys(self, life, verdict):
-        """One that has an id has it as its key, always. Without an id a key is its own until retryd crashes before it could be
+        """One that has an id has it as its key, always. Without an id a key is its own until retryd forgets it before it could be
         stamped, and each message that the publisher sent twice has two."""
         keys = {delivery.key for delivery in life.deliveries}
         own = message_id(life.number)
         if own and keys - {own}:
             verdict.accuse(life, "keys changed", f"its id is {own}, its keys {keys}")
-        if not own and len(keys) > len(life.published) and not self.explanation(life, *life.span()):
+        if not own and len(keys) > len(life.published) and not self.explanation(life, *life.span(), forgetting=True):
             verdict.accuse(life, "keys changed", f"it has no id, nothing had happened, its keys are {keys}")

@@ -9,7 +9,7 @@
         proxy.half_open()               # the broker's side is gone, the client is not told
         proxy.refuse(); proxy.accept()  # new connections
         proxy.swallow_confirm()         # the next confirm never reaches the client
-        proxy.breaks                    # [(time.monotonic(), who)]: each connection's end, by "cut", "half-open", "client" or "broker"
+        proxy.breaks                    # [(begin, end, who)]: each connection's end, by "cut", "half-open", "client" or "broker"; half-open has lasted
 """
 
 import asyncio
@@ -60,6 +60,7 @@ class Pair:
         self.client, self.broker = client, broker  # (reader, writer)
         self.mute = False  # half open: the client's side stays, and nothing is told
         self.struck = False
+        self.began_to_end = None  # half open: since when
 
     async def run(self):
         ways = (self.copy(self.client, self.broker, self.proxy.ways["up"]),
@@ -69,13 +70,25 @@ class Pair:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if self.mute:
-                await asyncio.Event().wait()
+                await self.wait_for_the_client(tasks)
             ended_by = "cut" if self.struck else "client" if tasks[0].done() else "broker"
         finally:
-            self.proxy.note_break(ended_by)
+            self.note_break(ended_by)
             for task in tasks:
                 task.cancel()
             self.abort()
+
+    async def wait_for_the_client(self, tasks):
+        """Until it has found out; what it says goes nowhere."""
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        while await self.read(self.client):
+            pass
+
+    def note_break(self, ended_by):
+        now = time.monotonic()
+        self.proxy.breaks.append((self.began_to_end or now, now, "half-open" if self.mute else ended_by))
 
     async def copy(self, source, target, way):
         while data := await self.read(source):
@@ -193,12 +206,8 @@ class Proxy:
 
     def drop_brokers(self):
         for pair in [pair for pair in self.pairs if not pair.mute]:
-            pair.mute = True
+            pair.mute, pair.began_to_end = True, time.monotonic()
             pair.broker[1].transport.abort()
-            self.note_break("half-open")
-
-    def note_break(self, who):
-        self.breaks.append((time.monotonic(), who))
 
     def swallow_confirm(self):
         self.thread.call(setattr, self.ways["down"], "swallowing", True)

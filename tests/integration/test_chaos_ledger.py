@@ -34,6 +34,18 @@ class LedgerTest(unittest.TestCase):
     def disturbed(self, begin, end, queue=None):
         self.ledger.note(Disturbance("kill of retryd", begin, end, queue))
 
+    def drained(self, begin, end):
+        self.ledger.note(Disturbance("drain", begin, end, forgets_only=True))
+
+    def suspected(self, crashes, reason="poison"):
+        """Delivered three times, `crashes` of which were ended by a crash, and parked."""
+        self.published(PLAIN)
+        for at in (10, 20, 30):
+            self.delivered(PLAIN, at)
+        for at in (20, 30)[:crashes]:
+            self.disturbed(at + 0.1, at + 0.2)
+        self.in_lot(PLAIN, "parked", 0, reason=reason)
+
     def verdict(self, *faults):
         """Judged; these faults and no others were found."""
         verdict = self.ledger.judge()
@@ -80,11 +92,23 @@ class Kept(LedgerTest):
         self.disturbed(2, 2)
         self.verdict()
 
+    def test_an_innocent_whose_trials_were_both_crashed_may_be_parked_as_poison(self):
+        self.suspected(crashes=2)
+        self.assertEqual(self.verdict().explained, {"trials crashed": 1})
+
     def test_a_key_may_change_with_a_crash_where_there_is_no_id(self):
         self.published(WITHOUT_ID)
         self.delivered(WITHOUT_ID, 10, key="random-1")
         self.disturbed(11, 11)
         self.done(WITHOUT_ID, 12, key="random-2")
+        self.verdict()
+
+
+    def test_a_drain_forgets_a_stay_and_the_key_of_what_has_no_id(self):
+        self.published(WITHOUT_ID)
+        self.delivered(WITHOUT_ID, 10, key="random-1", answer="transient")
+        self.drained(11, 12)
+        self.done(WITHOUT_ID, 13, key="random-2")
         self.verdict()
 
 
@@ -105,6 +129,14 @@ class Broken(LedgerTest):
         self.in_lot(PLAIN, "parked", 11)
         self.verdict("in a wrong place")
 
+    def test_one_crash_makes_no_poison(self):
+        self.suspected(crashes=1)
+        self.verdict("in a wrong place")
+
+    def test_crashes_exhaust_nobody(self):
+        self.suspected(crashes=2, reason="exhausted")
+        self.verdict("in a wrong place")
+
     def test_a_duplicate_without_anything_between(self):
         self.published(PLAIN)
         self.disturbed(5, 8)
@@ -117,6 +149,13 @@ class Broken(LedgerTest):
         self.published(PLAIN)
         self.done(PLAIN, 10)
         self.disturbed(14, 15, CALLS)
+        self.done(PLAIN, 20)
+        self.verdict("duplicates unexplained")
+
+    def test_a_drain_explains_no_duplicate(self):
+        self.published(PLAIN)
+        self.done(PLAIN, 10)
+        self.drained(14, 15)
         self.done(PLAIN, 20)
         self.verdict("duplicates unexplained")
 
