@@ -76,8 +76,8 @@ class Life:
     endings: list = field(default_factory=list)
 
     def span(self):
-        """From the first delivery to when nothing can happen to it any more."""
-        times = [delivery.at for delivery in self.deliveries]
+        """From its publication, since it may be copied before it is ever delivered, to when nothing can happen to it any more."""
+        times = self.published + [delivery.at for delivery in self.deliveries]
         times += [ending.at + (0 if ending.began else LOT_SLACK) for ending in self.endings]
         return min(times), max(times)
 

@@ -37,7 +37,7 @@ def act(number, attempt):
     if attempt == 1 and number % EVERY == 11:
         return "success", TIMEOUT + 3
     if attempt == 1 and number % EVERY == 31:
-        return "success", TIMEOUT - 1  # over the broker's ack timeout, when that is short
+        return "success", TIMEOUT - 2  # over the broker's ack timeout, when that is short
     return "success", 0.3 if number % 20 == 11 else 0
 
 

@@ -70,6 +70,13 @@ class Kept(LedgerTest):
         self.done(PLAIN, 20)
         self.assertEqual(self.verdict().explained, {"kill of retryd": 1})
 
+    def test_a_kill_before_the_first_delivery_explains_one_too(self):
+        self.published(PLAIN)
+        self.disturbed(5, 6)
+        self.done(PLAIN, 10)
+        self.done(PLAIN, 10)
+        self.verdict()
+
     def test_an_answer_after_the_timeout_explains_one(self):
         self.published(PLAIN)
         self.delivered(PLAIN, 10)
@@ -139,7 +146,7 @@ class Broken(LedgerTest):
 
     def test_a_duplicate_without_anything_between(self):
         self.published(PLAIN)
-        self.disturbed(5, 8)
+        self.disturbed(-8, -5)
         self.done(PLAIN, 10)
         self.done(PLAIN, 20)
         self.disturbed(22, 23)
