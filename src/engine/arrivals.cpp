@@ -45,7 +45,6 @@ Held& receive(State& state, QueueState& queue, ports::Delivered&& delivered, mod
     held.stay.ledger = held.record.ledger;
     held.stay.side = held.side();
     held.stay.standing = standing_of(queue, held);
-    held.came_for_trial = held.stay.standing == core::Standing::on_trial;
     count(state, queue, held);
     if (held.record.id.empty()) held.record.id = random_id(state.chance);
     ++queue.in_hand;
@@ -159,7 +158,6 @@ void orphan(State& state, std::optional<model::Source> source) {
     for (auto& [key, held] : state.hand.all()) {
         if (source && held.tag.source != *source) continue;
         held.orphan = true;
-        trial_interrupted(state.queue(held.queue()), held);
         const bool on_its_way =
             held.state == Held::State::at_consumer || (held.state == Held::State::copying && !state.copies.forget(key));
         if (!on_its_way) gone.push_back(key);

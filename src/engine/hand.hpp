@@ -29,12 +29,11 @@ struct Held {
     std::uint64_t rules = 0;  // classify rules that the message itself satisfies
     State state = State::ready;
     model::SteadyTime arrived;
-    model::SteadyTime since;      // of the state
-    model::SteadyTime until;      // waiting, at_consumer
-    bool delivered = false;       // handed over at least once in this stay
-    bool came_for_trial = false;  // stays true when its answer has cleared it, but was not carried out yet
-    bool shares_a_loss = false;   // another delivery of the queue was lost while this one was at the consumer
-    bool orphan = false;          // its tag is dead: the broker will deliver it again
+    model::SteadyTime since;     // of the state
+    model::SteadyTime until;     // waiting, at_consumer
+    bool delivered = false;      // handed over at least once in this stay
+    bool shares_a_loss = false;  // another delivery of the queue was lost while this one was at the consumer
+    bool orphan = false;         // its tag is dead: the broker will deliver it again
     // copying
     std::string copy_properties;
     bool copy_has_id = true;              // it carries retryd-id, by which a return is matched

@@ -65,9 +65,9 @@ struct QueueState {
     std::deque<model::DeliveryKey> suspects, accused;     // ready, too
     core::Floor floor;
     LastLoss last_loss;
-    model::DeliveryKey stamped;                // the original of the last copy that was made for a trial
-    bool trial_runs = false;                   // what is at the consumer is there for its trial
-    std::set<std::string> interrupted_trials;  // ids
+    model::DeliveryKey stamped;        // the original of the last copy that was made for a trial
+    bool trial_runs = false;           // what is at the consumer is there for its trial
+    std::set<std::string> own_trials;  // ids of what was stamped, or came for its trial, since we began
     std::multimap<model::SteadyTime, model::DeliveryKey> waiting;
     std::multimap<model::SteadyTime, model::DeliveryKey> deadlines;  // of deliveries
     std::uint32_t in_hand = 0;

@@ -8,21 +8,28 @@ namespace retryd::engine {
 
 namespace {
 
-constexpr std::size_t most_interrupted = 64;  // as many trials as links that break before their copies come again
+constexpr std::size_t most_own_trials = 1024;  // far more than are held between two breaks of a link
 
 std::uint32_t returns_of(const model::Record& record) {
     return std::max(record.delivery_count, record.origin.redelivered ? 1U : 0U);
 }
 
+void remember_trial(QueueState& queue, const Held& held) {
+    if (queue.own_trials.size() >= most_own_trials) queue.own_trials.clear();
+    queue.own_trials.insert(held.record.id);
+}
+
 }  // namespace
 
 core::Standing standing_of(QueueState& queue, const Held& held) {
-    const bool interrupted = queue.interrupted_trials.erase(held.record.id) > 0;
-    const auto returns = interrupted ? 0 : returns_of(held.record);
-    return core::standing_of(queue.policy, held.stay.ledger, held.side(), returns);
+    const bool own = held.record.ledger.suspect && queue.own_trials.count(held.record.id) > 0;
+    const auto standing = core::standing_of(queue.policy, held.stay.ledger, held.side(), own ? 0 : returns_of(held.record));
+    if (standing == core::Standing::on_trial) remember_trial(queue, held);
+    return standing;
 }
 
 void send_to_trial(State& state, QueueState& queue, Held& held) {
+    remember_trial(queue, held);
     carry_out_uncounted(state, held, core::stamp(held.stay));
     queue.stamped = held.key;
     queue.floor.await_trial(state.now.steady);
@@ -56,12 +63,6 @@ void put_off_trials(State& state, QueueState& queue) {
         queue.accused.pop_front();
         if (there) carry_out_uncounted(state, *held, core::step_back(held->stay));
     }
-}
-
-void trial_interrupted(QueueState& queue, const Held& held) {
-    if (!held.came_for_trial) return;
-    if (queue.interrupted_trials.size() >= most_interrupted) queue.interrupted_trials.clear();
-    queue.interrupted_trials.insert(held.record.id);
 }
 
 core::Judgement poisoned(const Held& held, const std::string& last_trouble) {

@@ -6,8 +6,8 @@
 
 namespace retryd::engine {
 
-// How the broker's word about earlier deliveries counts against the message: not at all where the link broke in its trial
-// and we lived on.
+// How the broker's word about earlier deliveries counts against the message. Not at all for a trial that is our own: we have
+// lived on, whatever gave the copy back, a broken link or somebody else who consumes the lane.
 [[nodiscard]] core::Standing standing_of(QueueState& queue, const Held& held);
 
 // The queue has nothing at the consumer: sends the stamped copy, which comes back to be delivered alone.
@@ -19,8 +19,6 @@ void send_to_trial(State& state, QueueState& queue, Held& held);
 [[nodiscard]] bool must_step_back(const State& state, const QueueState& queue, const Held& held);
 // Trials that cannot be held now: their stamps are taken back, so that no crash meanwhile counts as one.
 void put_off_trials(State& state, QueueState& queue);
-// Its tag is dead, and the broker will deliver it again.
-void trial_interrupted(QueueState& queue, const Held& held);
 
 // What the record says of it.
 [[nodiscard]] core::Judgement poisoned(const Held& held, const std::string& last_trouble);

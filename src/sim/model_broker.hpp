@@ -60,6 +60,7 @@ public:
     void close_source(const model::Source& source, std::uint16_t code,
                       const std::string& why);  // by the broker, as for an ack timeout
     void nack_copies_to(const model::QueueName& queue, bool nacking);
+    void lend_from(const model::QueueName& queue, bool lending);  // to a second consumer, who gives everything back
     enum class Mischief : std::uint8_t { swallow_confirm, nack, nack_but_keep, give_back_as_unroutable };
     void next_copy(std::optional<Mischief> mischief) { mischief_ = mischief; }
     // The daemon died: both connections end, and nobody is told.

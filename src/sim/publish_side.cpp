@@ -95,4 +95,8 @@ void ModelBroker::nack_copies_to(const model::QueueName& queue, bool nacking) {
     if (auto* found = store_.find(queue)) found->nacks = nacking;
 }
 
+void ModelBroker::lend_from(const model::QueueName& queue, bool lending) {
+    if (auto* found = store_.find(queue)) found->borrowed = lending;
+}
+
 }  // namespace retryd::sim

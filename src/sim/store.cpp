@@ -43,6 +43,10 @@ void Store::put(ModelQueue& queue, model::Arrival arrival, model::MessagePtr mes
     Stored stored{++places_, std::move(arrival), std::move(message), 0, {}};
     if (ttl) stored.expires = time_.now().steady + *ttl;
     if (ttl) schedule(queue, *stored.expires);
+    if (queue.borrowed) {
+        ++stored.returns;
+        stored.arrival.redelivered = true;
+    }
     queue.ready.emplace(stored.place, std::move(stored));
 }
 

@@ -32,7 +32,8 @@ struct ModelQueue {
     std::map<std::uint64_t, Stored> ready;
     std::vector<Stored> without_target;  // expired, waiting for the dead-letter target
     std::optional<model::SteadyTime> shut_until;
-    bool nacks = false;  // a fault: nothing published to it is taken
+    bool nacks = false;     // a fault: nothing published to it is taken
+    bool borrowed = false;  // a fault: somebody else takes each message that comes, and gives it back
 };
 
 class Store {

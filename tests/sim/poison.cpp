@@ -191,6 +191,37 @@ TEST_CASE("nor is one that breaks when the trial was answered, and the answer co
     CHECK(world.audit().succeeded() >= 1);
 }
 
+TEST_CASE("nor is one that breaks when the trial has succeeded, with the ack under way") {
+    World world{orders()};
+    bool breaking = true;
+    world.publish("orders", [&](std::uint32_t, std::uint32_t) {
+        if (breaking) world.time().after(5ms + 1us, [&] { world.broker().cut(ports::Link::consume); });
+        return answer(200);
+    });
+    world.start();
+    world.run_for(30s);
+    CHECK(was_logged(world, "tried_alone"));
+    breaking = false;
+    REQUIRE(world.run_until_settled(5min));
+    CHECK(world.lot(parked) == 0);
+}
+
+TEST_CASE("what a second consumer of the lane takes and gives back between stamp and trial is nobody's death") {
+    World world{orders()};
+    world.publish("orders", [](std::uint32_t, std::uint32_t call) { return call <= 3 ? never() : answer(200); });
+    world.start();
+    world.run_for(1s);
+    world.broker().lend_from(lane, true);
+    for (int i = 0; i < 3; ++i) {
+        world.broker().cut(ports::Link::consume);
+        world.run_for(2s);
+    }
+    REQUIRE(world.run_until_settled(5min));
+    CHECK(was_logged(world, "tried_alone"));
+    CHECK(world.lot(parked) == 0);
+    CHECK(world.audit().succeeded() == 1);
+}
+
 TEST_CASE("the trusted go on while suspects wait") {
     World world{orders()};
     Innocents innocents;
