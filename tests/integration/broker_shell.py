@@ -6,6 +6,9 @@
 import json
 import os
 import subprocess
+import time
+
+CONNECT_SECONDS = 60  # a busy machine may need some for the two to meet
 
 
 class Failed(Exception):
@@ -21,7 +24,11 @@ def erlang(expression):
         cookie = file.read()
     environment = {"PATH": "/usr/bin:/bin", "HOME": f"{folder}/home", "ERL_EPMD_PORT": str(epmd)}
     command = ["erl_call", "-sname", f"retryd-test-{amqp}@localhost", "-c", cookie, "-e"]
-    done = subprocess.run(command, env=environment, input=expression + "\n", capture_output=True, text=True, check=False)
+    deadline = time.monotonic() + CONNECT_SECONDS
+    while True:
+        done = subprocess.run(command, env=environment, input=expression + "\n", capture_output=True, text=True, check=False)
+        if "failed to connect" not in done.stderr or time.monotonic() > deadline:
+            break
     if done.returncode != 0 or not done.stdout.startswith("{ok, "):
         raise Failed(f"{expression}: {done.stdout}{done.stderr}")
     return done.stdout.removeprefix("{ok, ")[:-1]
