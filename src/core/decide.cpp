@@ -132,6 +132,14 @@ Verdict lost_together(const QueuePolicy& policy, const Stay& stay, WallTime now)
     return to_lane(ledger);
 }
 
+// How long the wait can have been that ends at not_before: as the history says; without one a retry's wait began at the last
+// failure, and a hold's is counted in the held time.
+Milliseconds longest_wait(const Ledger& ledger) {
+    if (ledger.last_wait > Milliseconds{0}) return ledger.last_wait;
+    const auto since_failure = ledger.last_failed ? *ledger.not_before - *ledger.last_failed : Milliseconds{0};
+    return std::max(ledger.held, since_failure);
+}
+
 // A reply, or at least none of the kind that poison leaves: whatever the message was suspected of, it is not that.
 Stay cleared(Stay stay) {
     stay.ledger.lost = 0;
@@ -170,7 +178,7 @@ std::optional<Verdict> on_arrival(const QueuePolicy& policy, const Stay& stay, W
     if (stay.standing == Standing::poison) return to_lot(stay.ledger, Reason::poison);
     if (!stay.ledger.not_before) return std::nullopt;
     const auto left = *stay.ledger.not_before - now;
-    const auto whole = stay.ledger.last_wait;
+    const auto whole = longest_wait(stay.ledger);
     if (left <= Milliseconds{0}) return std::nullopt;
     // More left than the whole wait was: a clock has been set back, here or where the copy was made.
     if (whole > Milliseconds{0} && left > whole + early_in_hand) return std::nullopt;

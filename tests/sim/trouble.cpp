@@ -185,13 +185,17 @@ TEST_CASE("a refused login is tried again at leisure") {
 }
 
 TEST_CASE("the wall clock may jump, and no attempt is lost or won by it") {
-    World world{orders()};
+    const auto jump = GENERATE(model::Milliseconds{1h}, model::Milliseconds{24h});
+    const auto history = GENERATE(10U, 0U);
+    World world{orders([history](auto& queue) { queue.history = history; })};
     for (int i = 0; i < 50; ++i) world.publish("orders", fails_then_succeeds(2));
     world.start();
     world.run_for(60ms);
-    world.time().step_wall(-1h);
+    world.time().step_wall(-jump);
     world.run_for(60ms);
-    world.time().step_wall(2h);
+    world.time().step_wall(2 * jump);
+    world.run_for(2s);
+    world.time().step_wall(-jump);
     REQUIRE(world.run_until_settled(10min));
     CHECK(world.audit().succeeded() == 50);
     CHECK(world.audit().calls() == 150);

@@ -274,6 +274,15 @@ TEST_CASE("what comes back early waits in hand or makes one more hop") {
     CHECK(arrive(9s)->kind == Verdict::Kind::tier);
     CHECK(arrive(9s)->ledger.attempts == 0);
     CHECK_FALSE(arrive(24h));  // more than the whole wait: a clock was set back
+    ledger.last_wait = 0s;     // no history was kept: a retry waits from its failure on, a hold is counted as held
+    ledger.last_failed = noon + 24h - 10s;
+    CHECK_FALSE(arrive(24h));
+    ledger.last_failed = noon - 1s;
+    CHECK(arrive(9s)->kind == Verdict::Kind::tier);
+    ledger.last_failed.reset();
+    ledger.held = 10s;
+    CHECK_FALSE(arrive(24h));
+    CHECK(arrive(9s)->kind == Verdict::Kind::tier);
 }
 
 TEST_CASE("a fresh message is never judged by what it says of itself, an expired one from the lane is not delivered") {
