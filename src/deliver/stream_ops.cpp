@@ -50,10 +50,15 @@ std::optional<std::uint32_t> credit(const json::object& object, std::string_view
     return static_cast<std::uint32_t>(std::min<std::int64_t>(*number, most_credit));
 }
 
+// A fraction waits to the next millisecond, and what no time can hold as long as any time can.
 std::optional<model::RetryAfter> retry_after(const json::object& object) {
-    const auto number = whole(member(object, "retry_after_ms"));
-    if (!number) return std::nullopt;
-    return model::RetryAfter{std::min(model::Milliseconds{*number}, longest_span), std::nullopt};
+    const auto* const value = member(object, "retry_after_ms");
+    if (value == nullptr || !value->is_number()) return std::nullopt;
+    json::error_code error;
+    const auto number = value->to_number<double>(error);
+    if (error || !(number >= 0)) return std::nullopt;
+    const bool too_large = number > static_cast<double>(longest_span.count());
+    return model::RetryAfter{too_large ? longest_span : model::Milliseconds{std::llround(std::ceil(number))}, std::nullopt};
 }
 
 Breach no_id(std::string_view op) {

@@ -68,6 +68,21 @@ TEST_CASE("a reply may be bare, and an outcome that nobody knows is misstated") 
         as<ReplyOp>(R"({"op":"reply","id":1,"outcome":"throttled","retry_after_ms":-1,"error":"x"})").reply.retry_after);
 }
 
+TEST_CASE("a time to wait is taken to the next millisecond, and one of centuries as the longest that there is") {
+    const auto wait = [](const std::string& number) {
+        return as<ReplyOp>(R"({"op":"reply","id":1,"outcome":"throttled","retry_after_ms":)" + number + "}").reply.retry_after;
+    };
+    CHECK(wait("0")->span == 0s);
+    CHECK(wait("36000000")->span == 10h);
+    CHECK(wait("1500.25")->span == 1501ms);
+    CHECK(wait("1e3")->span == 1s);
+    const auto longest = wait("9007199254740992")->span;
+    CHECK(longest > 24h * 365 * 99);
+    for (const std::string number : {"9007199254740993", "9223372036854775807", "18446744073709551616", "1e300"})
+        CHECK(wait(number)->span == longest);
+    for (const std::string none : {"-1", "-0.5", "\"5000\"", "null", "true", "[5000]"}) CHECK_FALSE(wait(none));
+}
+
 TEST_CASE("what breaks the protocol has a code") {
     CHECK(code("") == "bad_json");
     CHECK(code("{") == "bad_json");
