@@ -51,6 +51,19 @@ TEST_CASE("what YAML would take in silence is refused") {
     CHECK(faults_of("broker: \"amqp://h/~\"" + rest).empty());
 }
 
+TEST_CASE("what stands twice is told with both lines, however deep it stands") {
+    const std::string d = "broker: amqp://a\ndefaults: {deliver: {http: \"http://c\"}}\n";
+    check_fault(d + "queues:\n  w:\n    retry:\n      max: 3\n      max: 10\n",
+                "7:7: \"max\" stands here a second time, the first is in line 6");
+    check_fault(d + "queues:\n  w: {}\n  v: {}\n  w: {history: 3}\n",
+                "6:3: \"w\" stands here a second time, the first is in line 4");
+    check_fault(d + "queues:\n  no: {}\n  'no': {}\n", "5:3: \"no\" stands here a second time, the first is in line 4");
+    check_fault(d + "queues: {w: {classify: [{status: 404, as: drop,\n  as: permanent}]}}\n",
+                "4:3: \"as\" stands here a second time, the first is in line 3");
+    check_fault(d + "groups: {g: {queues: [a]}, g: {queues: [b]}}\n",
+                "3:28: \"g\" stands here a second time, the first is in line 3");
+}
+
 TEST_CASE("a broker URI is read to its parts") {
     const auto read = [](const std::string& uri) {
         const auto address = parse_broker_uri(uri);

@@ -161,6 +161,19 @@ TEST_CASE("the other keys reach the policy") {
     CHECK(wide.warnings.size() == 1);
 }
 
+TEST_CASE("what YAML would take for a truth value, a number, a time or nothing stays the name that it is") {
+    for (const std::string word : {"no",  "yes",      "on", "off", "true", "y",    "007",   "0o7",        "0x10",  "1.10",
+                                   "1e3", "12:30:45", "+5", "-0",  ".inf", ".NaN", "1_000", "2026-02-14", "\"~\"", "'null'"}) {
+        CAPTURE(word);
+        const bool quoted = word[0] == '"' || word[0] == '\'';
+        const std::string name = quoted ? word.substr(1, word.size() - 2) : word;
+        CHECK(good(broker + "queues: {" + word + ": \"http://c\"}\n").queues.at(0).name.value == name);
+        CHECK(queue("to: {permanent: {queue: " + word + "}}").to.permanent.value == name);
+        CHECK(good(broker + "groups: {g: {queues: [" + word + "], deliver: {http: \"http://c\"}}}\n").queues.at(0).name.value ==
+              name);
+    }
+}
+
 TEST_CASE("a stream stands instead of http, with who may come to it") {
     const model::Policy policy =
         good(broker +
