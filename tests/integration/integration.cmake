@@ -11,6 +11,9 @@ add_test(NAME broker.stop COMMAND ${private_broker} stop ${broker_folder})
 set_tests_properties(broker.start PROPERTIES FIXTURES_SETUP broker TIMEOUT 150)
 set_tests_properties(broker.stop PROPERTIES FIXTURES_CLEANUP broker TIMEOUT 60)
 
+# Loaded by test_wall_clock.py into the daemon whose clock it sets.
+add_library(wall_clock_shim MODULE ${CMAKE_CURRENT_LIST_DIR}/wall_clock_shim.cpp)
+
 # integration_test(test_x.py [ALONE] [TIMEOUT seconds]): the unittest module as the ctest integration.x.
 # ALONE: it disturbs the broker or measures times, so nothing runs beside it; the modules whose names end in _alone.
 function(integration_test file)
@@ -23,7 +26,8 @@ function(integration_test file)
   add_test(NAME integration.${name} COMMAND ${WITH_BROKER} ${TEST_PYTHON} -B -m unittest --verbose ${module}
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/integration)
   set_tests_properties(integration.${name} PROPERTIES LABELS integration FIXTURES_REQUIRED broker TIMEOUT ${ARG_TIMEOUT}
-    ENVIRONMENT "RETRYD_BIN=$<TARGET_FILE:retryd>;RETRYCTL_BIN=$<TARGET_FILE:retryctl>" RUN_SERIAL "${ARG_ALONE}")
+    ENVIRONMENT "RETRYD_BIN=$<TARGET_FILE:retryd>;RETRYCTL_BIN=$<TARGET_FILE:retryctl>;WALL_CLOCK_SHIM=$<TARGET_FILE:wall_clock_shim>"
+    RUN_SERIAL "${ARG_ALONE}")
 endfunction()
 
 file(GLOB modules CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/test_*.py)
