@@ -8,8 +8,8 @@
         proxy.cut()                     # all connections, now
         proxy.half_open()               # the broker's side is gone, the client is not told
         proxy.refuse(); proxy.accept()  # new connections
-        proxy.swallow_confirm()         # the next confirm never reaches the client
-        proxy.breaks                    # [(begin, end, who)]: each connection's end, by "cut", "half-open", "client" or "broker"; half-open has lasted
+    proxy.swallow_confirm()         # the next confirm never reaches the client
+    proxy.spoil("down", spoiled)    # the next bytes that way are what spoiled(bytes) makes of them
 """
 
 import asyncio
@@ -29,6 +29,7 @@ class Direction:
         self.passed = 0
         self.strikes_at, self.strike = None, None
         self.swallowing = False
+        self.spoiling = None
         self.open = asyncio.Event()
         self.open.set()
 
@@ -42,6 +43,11 @@ class Direction:
         passing, strike = self.strikes_at - self.passed, self.strike
         self.strikes_at = None
         return passing, strike
+
+    def spoil(self, data):
+        """What becomes of the next bytes, once."""
+        spoiling, self.spoiling = self.spoiling, None
+        return spoiling(data) if spoiling else data
 
     def swallow(self, data):
         """Takes the first confirm out, when that is asked for and it lies whole in these bytes."""
@@ -93,14 +99,15 @@ class Pair:
     async def copy(self, source, target, way):
         while data := await self.read(source):
             await way.open.wait()
-            data = way.swallow(data)
-            passing, strike = way.before_strike(len(data))
-            await self.write(data[:passing], target, way)
-            if strike == "stall":
-                way.open.clear()
-                await way.open.wait()
-            elif strike == "half open":
-                self.proxy.drop_brokers()
+            data = way.spoil(way.swallow(data))
+            keep = way.cut_inside(len(data))
+            if keep is not None:
+                way.cut_at = None
+                data = data[:keep]
+            way.passed += len(data)
+            target[1].write(data)
+            await target[1].drain()
+            if keep is not None:
                 return
             elif strike == "cut":
                 self.struck = True
@@ -211,6 +218,12 @@ class Proxy:
 
     def swallow_confirm(self):
         self.thread.call(setattr, self.ways["down"], "swallowing", True)
+
+    def spoil(self, way, spoiled):
+        self.thread.call(setattr, self.ways[way], "spoiling", spoiled)
+
+    def has_spoiled(self, way):
+        return self.ways[way].spoiling is None
 
     def has_swallowed(self):
         return not self.ways["down"].swallowing

@@ -1,24 +1,11 @@
 """Fidelity while the broker restarts or changes its mind about what it takes."""
 
-import contextlib
-import re
-
 from amqp_codec import encode_properties, plain, text
 from amqp_wire import Wire
+from broker_states import broker_setting
 from fidelity_case import FidelityCase, always_fails, failing, noted_in
 from integration_case import rabbitmqctl
 from retryd import eventually
-
-
-@contextlib.contextmanager
-def broker_setting(name, value):
-    """A number among the broker's settings, for what connects from now on."""
-    before = re.sub(r"\D", "", rabbitmqctl("eval", f"application:get_env(rabbit,{name})."))
-    rabbitmqctl("eval", f"application:set_env(rabbit,{name},{value}), persistent_term:put({name},{value}).")
-    try:
-        yield
-    finally:
-        rabbitmqctl("eval", f"application:set_env(rabbit,{name},{before}), persistent_term:put({name},{before}).")
 
 
 class FidelityAlone(FidelityCase):

@@ -8,17 +8,13 @@ import struct
 import threading
 import time
 
+from process_facts import resident_kib
 from retryd import eventually
 from stream_case import StreamCase
 from stream_peer import StreamPeer, frame
 
 PLAIN = "retry: {quick: none, delays: [100ms], jitter: 0%, spread: 1}"
 HELLO = {"op": "hello", "protocol": 1, "credit": 1}
-
-
-def resident_kib(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as file:
-        return int(next(line for line in file if line.startswith("VmRSS")).split()[1])
 
 
 class Faults(StreamCase):
