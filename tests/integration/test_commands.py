@@ -354,6 +354,9 @@ class Metrics(Commands):
         before = self.parsed(daemon.get("/metrics")[1])
         messages = [(encode_properties(delivery_mode=2, type=f"t-{n}", message_id=f"m-{n}"), b"%d" % n) for n in range(50)]
         self.wire.publish_all(self.queue, messages)
+        for number in range(50):
+            daemon.get(f"/page-{number}?queue={number}")
+            daemon.get(f"/why-not?queue=q{number}")
         self.wait_for_nothing_left()
         after = self.parsed(daemon.get("/metrics")[1])
         self.assertEqual(before.keys(), after.keys())

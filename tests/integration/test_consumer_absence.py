@@ -2,11 +2,13 @@
 
 import contextlib
 import os
+import shutil
 import socket
 import threading
 
 from consumer import Answer
-from faulty_case import FaultyConsumer
+from faulty_case import POLICY, FaultyConsumer
+from retryd import Retryd
 
 
 class Absence(FaultyConsumer):
@@ -43,6 +45,34 @@ class Absence(FaultyConsumer):
         app.stop()
         self.assertTrue(os.path.exists(app.path))
         self.check_absent_then_there(app)
+
+    def daemon_of_nobody(self, app):
+        """One that may not do all that root may; as root it runs as another user, from a place that everybody can read."""
+        daemon = Retryd((POLICY % (app.url, "5s", 4)).replace("@QUEUE@", self.queue))
+        self.addCleanup(daemon.end)
+        self.daemons.append(daemon)
+        if os.getuid() == 0:
+            nobody = 65534
+            program = shutil.copy(os.environ["RETRYD_BIN"], f"{daemon.folder}/retryd")
+            os.chmod(self.folder, 0o711)
+            os.chown(daemon.folder, nobody, nobody)
+            identity = (f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups")
+            daemon.wrapper = ("setpriv", *identity, "sh", "-c", 'shift; exec "$0" "$@"', program)
+        return daemon.start()
+
+    def test_messages_wait_for_a_consumer_whose_socket_may_not_be_used(self):
+        app = self.consumer()
+        os.chmod(app.path, 0)
+        self.publish(*(b"%d" % n for n in range(20)))
+        daemon = self.daemon_of_nobody(app)
+        self.wait_for_cause(daemon, "consumer-away")
+        self.assertIn("Permission denied", daemon.get("/flowz")[1])
+        self.assert_no_busy_loop(daemon)
+        self.assertEqual(app.requests, [])
+        os.chmod(app.path, 0o666)
+        self.wait_for_requests(app, 20)
+        self.wait_for_nothing_left()
+        self.assertEqual({request.attempt for request in app.requests}, {1})
 
     def test_a_consumer_that_goes_and_comes_back_is_served_on(self):
         app = self.consumer(lambda request: Answer(200, wait=0.01))

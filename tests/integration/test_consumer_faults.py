@@ -182,8 +182,9 @@ class StrangeReplies(FaultyConsumer):
 
     def test_every_status_has_its_outcome(self):
         outcomes = {
-            "success": [200, 201, 202, 204, 299], "permanent": [400, 404, 410, 413, 422, 431, 499],
-            "transient": [408, 409, 425, 500, 502, 503, 599], "throttled": [429], "endpoint": [300, 304, 307, 401, 403, 405, 407]}
+            "success": [200, 201, 202, 203, 204, 206, 299], "permanent": [400, 402, 404, 406, 410, 413, 418, 422, 431, 451, 499],
+            "transient": [408, 409, 425, 500, 501, 502, 503, 504, 511, 599, 600, 999], "throttled": [429],
+            "endpoint": [300, 301, 302, 304, 307, 308, 401, 403, 405, 407]}
         app = self.consumer(lambda request: int(request.body) if request.seen == 0 else 200)
         daemon = self.daemon_for(app, concurrency=1)
         self.publish(b"200")
@@ -236,6 +237,23 @@ class StrangeReplies(FaultyConsumer):
         error.decode("utf-8")
         self.assertNotIn(b"\0", error)
         self.assertEqual(daemon.deliveries(self.queue), {"permanent": 1})
+
+    def test_an_error_page_that_speaks_of_the_address_is_a_cause_in_one_line(self):
+        page = b"<html>\r\n<h1>No\tway</h1>\0\xff\n" + self.queue.encode() + b" flows\n" * 900
+        head = b"HTTP/1.1 405 " + b"Because " * 1250 + b"\r\nAllow: GET\r\nContent-Length: %d\r\n\r\n" % len(page)
+        app = self.consumer(lambda request: Answer(raw=head + page))
+        daemon = self.daemon_for(app)
+        self.publish(b"x")
+        self.wait_for_cause(daemon, "consumer-misconfigured")
+        for line in [*daemon.get("/flowz")[1].splitlines(), *daemon.log().splitlines()]:
+            self.assertLess(len(line), 1000)
+            self.assertTrue(line.isprintable(), line)
+        self.assertEqual(len([line for line in daemon.get("/flowz")[1].splitlines() if self.queue in line]), 1)
+        (stall,) = daemon.queue_status(self.queue)["stalls"]
+        self.assertTrue(stall["detail"].isprintable(), stall)
+        app.reply = lambda request: 200
+        self.wait_for_nothing_left()
+        self.assertEqual({request.attempt for request in app.requests}, {1})
 
     def test_what_is_no_http_at_all_is_a_loss_and_not_a_success(self):
         app = self.consumer(lambda request: Answer(raw=b"SSH-2.0-OpenSSH_9.2\r\n\r\n") if request.seen == 0 else 200)

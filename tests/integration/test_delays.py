@@ -226,6 +226,24 @@ class TiersThatAreNotAsAsked(DelaysCase):
         self.assertTrue(self.own_queues("hold."), "the rest was waited in another queue")
 
 
+class Room(DelaysCase):
+    def test_what_waits_for_its_retry_leaves_the_prefetch_to_the_others(self):
+        app, _ = self.serve(lambda request: 500 if request.body.startswith(b"bad") else 200,
+                            "prefetch: 10, retry: {quick: {tries: 2, delay: 50ms}, delays: [1h], jitter: 0%, spread: 1}")
+        bodies = [b"bad%d" % number for number in range(10)] + [b"good%d" % number for number in range(100)]
+        self.wire.publish_all(self.queue, [(codec.encode_properties(), body) for body in bodies])
+        self.wait_for_requests(app, 10 * 3 + 100)
+        self.wait_for_depth(self.own("delay.3600000ms"), 10)
+        self.assertEqual({request.body for request in app.requests}, set(bodies))
+
+    def test_what_is_held_leaves_the_prefetch_to_the_others_too(self):
+        app, _ = self.serve(lambda request: 429 if request.body.startswith(b"bad") else 200, "prefetch: 10")
+        bodies = [b"bad%d" % number for number in range(10)] + [b"good%d" % number for number in range(100)]
+        self.wire.publish_all(self.queue, [(codec.encode_properties(), body) for body in bodies])
+        self.wait_for_requests(app, 110)
+        self.wait_for_depth(self.own("hold.15000ms"), 10)
+
+
 class LaneShare(DelaysCase):
     def assert_a_quarter_for_the_lane(self, concurrency):
         """Thirty retries come back while four hundred fresh messages wait, and every delivery takes as long as any other."""

@@ -137,6 +137,30 @@ class Poison(StreamCase):
         self.assertEqual({request.body for request in app.requests}, innocents | {b"die"})
         self.assertEqual({request.attempt for request in app.requests}, {1})
 
+    def test_with_a_delivery_limit_of_five_only_the_poison_ends_anywhere_but_at_the_consumer(self):
+        rejects = f"rejects.{self.token}"
+        self.declare_work_queue(rejects)
+        self.declare_work_queue(arguments=quorum(limit=5, dead_letters_to=rejects))
+        app = self.consumer(lambda request: HANG if request.body == b"die" else Answer(200, wait=0.05))
+        keys = f"prefetch: 20, {KEYS}"
+        daemon = self.retryd(f'queues: {{"@QUEUE@": {{deliver: {{http: "{app.url}", concurrency: 20}}, {keys}}}}}')
+        innocents = {b"%d" % number for number in range(100)}
+        for body in [b"die", *innocents]:
+            self.send(body)
+        deaths = 0
+        while not self.wire.depth(self.own("parked")) and deaths < 8:
+            deaths += 1
+            eventually(lambda: sum(request.body == b"die" for request in app.requests) >= deaths or self.wire.depth(self.own("parked")),
+                       60, f"delivery {deaths} of what kills")
+            daemon.kill()
+            daemon.start()
+        copy = self.wait_for_lot("parked", 60)
+        self.assertEqual((copy.body, copy.headers["retryd-reason"]), (b"die", "poison"))
+        self.wait_for_nothing_left(60)
+        self.assertEqual({request.body for request in app.requests}, innocents | {b"die"})
+        self.assertEqual({request.attempt for request in app.requests}, {1})
+        self.assertEqual(self.wire.depth(rejects), 0)
+
     def test_a_suspect_in_hand_is_told_of(self):
         self.declare_work_queue(arguments=quorum())
         app = self.consumer(lambda request: HANG)

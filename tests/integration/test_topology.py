@@ -247,6 +247,24 @@ class Losses(TopologyCase):
         self.wait_for_success(daemon)
         self.assertEqual([request.attempt for request in app.requests], [1, 2], daemon.log())
 
+    def test_what_waits_while_work_queue_and_lane_are_deleted_comes_back_all_the_same(self):
+        for queue_type in ("quorum", "classic"):
+            with self.subTest(queue_type):
+                self.queue = f"{queue_type}.{self.queue}"
+                self.declare_work_queue()
+                app, daemon = self.fail_once(ONE_RETRY.replace("300ms", "6s").replace("spread: 1", f"spread: 1, queue_type: {queue_type}"))
+                for number in range(10):
+                    self.send(b"%d" % number)
+                self.wait_for_depth(self.own("delay.6000ms" + (".classic" if queue_type == "classic" else "")), 10)
+                self.wire.delete(self.queue)
+                self.wire.delete(self.own("lane"))
+                self.wait_for_consumers(self.own("lane"))
+                self.wait_for_success(daemon, 10)
+                self.assertEqual(sorted((request.body, request.attempt) for request in app.requests),
+                                 [(b"%d" % number, attempt) for number in range(10) for attempt in (1, 2)])
+                self.wait_for_cause(daemon, "queue-missing")
+                self.assertEqual(daemon.stop(), 0)
+
     def test_a_tier_that_is_deleted_is_made_again_for_the_next_copy(self):
         self.declare_work_queue()
         app, daemon = self.fail_once()
