@@ -7,6 +7,7 @@ import time
 from amqp_codec import quorum
 from broker_states import crash_broker, disk_alarm, memory_alarm
 from consumer import Answer
+from integration_case import rabbitmqctl
 from retryd import eventually
 from soak_case import SoakCase, scaled
 
@@ -52,6 +53,35 @@ class Broker(SoakCase):
         self.figure("delivered more often than they failed", sum(times[n] - 1 - n % 2 for n in range(count)))
         self.assertLessEqual({request.attempt for request in app.requests}, {1, 2})
         self.assertEqual({request.headers["idempotency-key"] for request in app.requests}, {f"m-{n}" for n in range(count)})
+
+    def check_ten_thousand_in_the_rungs(self, restart):
+        count = scaled(10_000, 300)
+        self.publish_numbers(range(count))
+        app = self.consumer(lambda request: 503 if request.seen == 0 else 200)
+        daemon = self.retryd(POLICY.replace("jitter: 0%%, spread: 1", "jitter: 20%%, spread: 4") % (app.url, "60s"))
+        eventually(lambda: daemon.deliveries(self.queue).get("transient") == count, 60, "all of them failed once")
+        eventually(lambda: daemon.queue_status(self.queue)["in_hand"] == 0, 60, "all of them in the rungs")
+        self.assertEqual(len(app.requests), count)
+        restart()
+        begin = time.monotonic()
+        self.reconnect()
+        eventually(lambda: daemon.metrics()["retryd_broker_connected"] == 1, 30, "both links")
+        self.figure("seconds until both links were up again", time.monotonic() - begin)
+        self.wait_for_requests(app, 2 * count, 300)
+        self.wait_for_nothing_left(60)
+        self.figure("messages that came back", len(app.requests) - count)
+        self.assertEqual({int(request.body) for request in app.requests if request.attempt == 2}, set(range(count)))
+        self.assertEqual(len(app.requests), 2 * count)
+
+    def test_ten_thousand_messages_in_the_rungs_outlive_a_restart(self):
+        def restart():
+            rabbitmqctl("stop_app")
+            rabbitmqctl("start_app")
+
+        self.check_ten_thousand_in_the_rungs(restart)
+
+    def test_ten_thousand_messages_in_the_rungs_outlive_a_kill(self):
+        self.check_ten_thousand_in_the_rungs(crash_broker)
 
     def check_alarm(self, alarm):
         self.publish_numbers(range(2000))

@@ -70,8 +70,8 @@ class LinkFaults(IntegrationCase):
                    b"\x03\0\1\0\0\0\1x\xce", b"\x02\0\1\0\0\0\4long\xce", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"AMQP\0\0\x09\1",
                    random.Random(20261130).randbytes(200)]
         app, daemon = self.start()
-        for way in ("down", "up"):
-            for bytes_between in garbage:
+        for way, kinds in (("down", garbage), ("up", garbage[:2])):  # what goes up is for the broker to refuse
+            for bytes_between in kinds:
                 with self.subTest(way=way, garbage=bytes_between[:12]):
                     downs = self.downs(daemon)
                     self.network.spoil(way, lambda data, first=bytes_between: first + data)
