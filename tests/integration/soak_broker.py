@@ -84,11 +84,13 @@ class Broker(SoakCase):
         self.check_ten_thousand_in_the_rungs(crash_broker)
 
     def check_alarm(self, alarm):
-        self.publish_numbers(range(2000))
         app, daemon = self.start(lambda request: Answer(503 if request.seen == 0 and int(request.body) % 2 else 200, wait=0.01))
-        self.wait_for_requests(app, 50)
+        app.stop()
+        self.publish_numbers(range(2000))
+        self.wait_for_cause(daemon, "consumer-away")
         seconds = scaled(60, 10)
         with alarm():
+            app.start()
             self.wait_for_cause(daemon, "publish-blocked", 30)
             answers = self.keep_asking(seconds, lambda: (*self.pages(daemon), daemon.queue_status(self.queue)["in_hand"]))
             self.assertEqual({answer[:3] for answer in answers}, {(200, 200, 503)})
