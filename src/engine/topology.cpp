@@ -147,9 +147,11 @@ void looked_up(State& state, const ports::LookedUp& answer) {
 void declared(State& state, const ports::Declared& answer) {
     const auto question = take_question(state, answer.link);
     const bool there = answer.declared || answer.code == precondition_failed;
-    if (!there) {
+    const auto& queue = answer.queue.value;
+    // It is asked for again for each copy that waits for it.
+    if (!there && state.limiter.admit("declare_failed", queue, state.now.steady)) {
         log(state, model::LogLevel::error, "declare_failed",
-            {{"queue", answer.queue.value}, {"why", trouble_text(answer.code, answer.why)}});
+            {{"queue", queue}, {"why", trouble_text(answer.code, answer.why)}});
     }
     if (question.purpose == Purpose::source) {
         source_answered(state, question, there, true, trouble_text(answer.code, answer.why));

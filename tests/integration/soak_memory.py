@@ -56,7 +56,7 @@ class Progress:
         self.more.clear()
 
 
-class Traffic(StreamCase, SoakCase):
+class Traffic(SoakCase, StreamCase):
     def test_a_million_messages_half_of_which_fail_leave_memory_as_it_was(self):
         count = scaled(1_000_000, 5000)
         self.declare_work_queue(arguments=quorum())
@@ -73,7 +73,7 @@ class Traffic(StreamCase, SoakCase):
                 progress.add()
                 if progress() % max(1, count // 200) == 0:
                     memory.sample()
-        self.wait_for_nothing_left(60)
+        self.wait_for_nothing_left()
         self.assertEqual(daemon.deliveries(self.queue), {"success": count, "transient": count // 2})
         self.figure("messages", count)
         self.figure("resident after the warm-up", memory.samples[len(memory.samples) // 4], "KiB")

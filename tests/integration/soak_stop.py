@@ -30,7 +30,7 @@ class Stops(SoakCase):
             daemon.start(wait_ready=False)
         count = load.stop()
         daemon.wait_ready()
-        self.wait_for_nothing_left(120)
+        self.wait_for_nothing_left()
         self.figure("stops", times)
         self.figure("messages", count)
         self.figure("longest stop", max(spans) * 1000, "ms")

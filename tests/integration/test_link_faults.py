@@ -140,6 +140,7 @@ queues:
         self.assertEqual(daemon.queue_status(good)["in_hand"], 0)
         self.send(b"good 30", queue=good)
         eventually(lambda: daemon.deliveries(good).get("success") == 31, what="one more of the good ones")
+        self.assertNotIn("link_down", daemon.log())
+        self.assertLessEqual(daemon.log().count('"declare_failed"'), 6)  # one in ten seconds, the rest summed up
         self.assertEqual(daemon.stop(), 0)
         self.wait_for_depth(self.queue, 30)
-        self.assertNotIn("link_down", daemon.log())
