@@ -3,11 +3,13 @@
 //
 // The broker numbers publishes from 1 and confirms by number, singly or all up to one. An unroutable copy comes back
 // first and is confirmed all the same: "confirmed" then means only "dealt with", so the return must have marked it.
+// Only what is open is remembered: a confirm that is long in coming costs nothing for those that come meanwhile.
 
 #include "ports/broker.hpp"
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,23 +26,20 @@ public:
     [[nodiscard]] std::optional<ports::PublishKey> returned(std::string_view id, std::string_view routing_key);
     // The keys that this confirm decides, oldest first; returned ones and unknown numbers left out.
     [[nodiscard]] std::vector<ports::PublishKey> confirmed(std::uint64_t tag, bool multiple);
-    [[nodiscard]] std::size_t open() const { return open_; }
+    [[nodiscard]] std::size_t open() const { return copies_.size(); }
     // A new channel counts from 1 again; what was open is void.
     void reset() { *this = ConfirmWindow{}; }
 
 private:
-    enum class State : std::uint8_t { waiting, returned, done };
     struct Copy {
         ports::PublishKey key;
         std::string queue;
         std::string id;
-        State state = State::waiting;
+        bool returned = false;
     };
-    void decide(Copy& copy, std::vector<ports::PublishKey>& keys);
 
-    std::uint64_t first_ = 1;  // the number of copies_.front()
-    std::deque<Copy> copies_;
-    std::size_t open_ = 0;
+    std::uint64_t last_ = 0;
+    std::map<std::uint64_t, Copy> copies_;  // by number
 };
 
 }  // namespace retryd::amqp

@@ -2,10 +2,12 @@
 // Turns settled tags of one channel into as few acks as possible. Pure.
 //
 // Tags of a channel rise by one with each delivery. An ack with `multiple` settles every open delivery up to its tag, so
-// it may be used only for the front: as far as everything is settled. What lies behind an open delivery is acked singly.
+// it may be used only for the front: below the oldest open delivery. What lies behind that is acked singly. Only what is
+// open or wants an ack is remembered: a delivery that stays open for days costs nothing for those that come after it.
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <set>
 #include <vector>
 
 namespace retryd::amqp {
@@ -18,21 +20,18 @@ struct Ack {
 
 class AckCoalescer {
 public:
-    void delivered(std::uint64_t tag);
+    void delivered(std::uint64_t tag) { open_.insert(open_.end(), tag); }
     // False where the tag is not open (settled before, never delivered): then nothing may be sent for it.
     bool acked(std::uint64_t tag);   // wants an ack: sent with the next take()
     bool nacked(std::uint64_t tag);  // the caller sends the nack itself, at once
     [[nodiscard]] std::size_t pending() const { return pending_.size(); }
+    [[nodiscard]] std::size_t remembered() const { return open_.size() + pending_.size(); }  // tags
     // The acks that settle everything pending; nothing is pending afterwards.
     [[nodiscard]] std::vector<Ack> take();
 
 private:
-    enum class State : std::uint8_t { open, acked, done };
-    [[nodiscard]] State* open(std::uint64_t tag);
-
-    std::uint64_t first_ = 1;             // the tag of window_.front()
-    std::deque<State> window_;            // begins with the oldest tag that is not done
-    std::vector<std::uint64_t> pending_;  // tags in state acked
+    std::set<std::uint64_t> open_;
+    std::vector<std::uint64_t> pending_;
 };
 
 }  // namespace retryd::amqp

@@ -71,6 +71,17 @@ TEST_CASE("a return that matches no open copy is nobody's") {
     CHECK_FALSE(window.returned("a", "q"));
 }
 
+TEST_CASE("a confirm that is long in coming costs nothing for those that come meanwhile") {
+    ConfirmWindow window;
+    window.sent({1}, "slow", "a");
+    for (std::uint64_t number = 2; number <= 10'000; ++number) {
+        window.sent({number}, "quick", "b");
+        REQUIRE(window.confirmed(number, false) == Keys{{number}});
+    }
+    CHECK(window.open() == 1);
+    CHECK(window.confirmed(10'000, true) == Keys{{1}});
+}
+
 TEST_CASE("a new channel counts from one again") {
     ConfirmWindow window = with_copies(2);
     window.reset();
