@@ -11,13 +11,18 @@ namespace {
 // What is reserved before a byte of the body has come: the announced size is only a claim.
 constexpr std::size_t reserved_on_trust = 1024 * 1024;
 
-// Grows by doubling, but never past the size that is known to be needed. (std::string::reserve may give twice as much.)
+// No broker takes a larger message. So much is asked of the system at once, which gives what is written to, and no more:
+// growing by doubling would hold a large body one and a half times.
+constexpr std::uint64_t largest_body = 512 * 1024 * 1024;
+
+// Never past the size that is known to be needed. (std::string::reserve may give twice as much.)
 void append(std::string& body, std::string_view bytes, std::uint64_t missing) {
     const std::size_t needed = body.size() + bytes.size();
     if (needed > body.capacity()) {
         const std::uint64_t whole = body.size() + missing;
+        const std::uint64_t room = whole <= largest_body ? whole : std::max(needed, 2 * body.capacity());
         std::string roomier;
-        roomier.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(whole, std::max(needed, 2 * body.capacity()))));
+        roomier.reserve(static_cast<std::size_t>(std::min(whole, room)));
         roomier.append(body);
         body = std::move(roomier);
     }

@@ -15,6 +15,9 @@ namespace {
 // Longer than the pump's own bound, which holds unless its thread is stuck.
 constexpr auto close_must_be_over = std::chrono::seconds{6};
 
+// The pump is told what was taken in portions: of a trickle it need not know.
+constexpr std::size_t told_at_once = 1024 * 1024;
+
 const char* name_of(ports::Link link) {
     return link == ports::Link::consume ? "amqp-consume" : "amqp-publish";
 }
@@ -87,9 +90,12 @@ void Link::receive(Events& events) {
             last_resort_.cancel();
         }
     }
+    taken_ += bytes_in(events);
     inbox_.broker_events(events);
     events.clear();
     spare_events_ = std::move(events);
+    if (taken_ < told_at_once) return;
+    asio::post(pump_.context(), [this, bytes = std::exchange(taken_, 0)] { pump_.taken(bytes); });
 }
 
 }  // namespace retryd::amqp

@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -39,6 +40,7 @@ private:
     boost::asio::steady_timer last_resort_;                                         // for a close that is stuck in a send
     enum class State : std::uint8_t { down, connecting, up } state_ = State::down;  // as told to the inbox
     std::uint32_t closes_seen_ = 0;                                                 // PublishChannelClosed since connect()
+    std::size_t taken_ = 0;                                                         // bytes that the pump is not told of yet
     Events spare_events_;                                                           // go over with the next commands …
     Commands spare_commands_;                                                       // … and these came back with events
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);        // expired: what comes is for nobody

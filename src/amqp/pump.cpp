@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -27,18 +28,40 @@ namespace {
 // A turn reads no more than this before sends and events get theirs.
 constexpr std::size_t most_frames = 500;
 constexpr std::size_t most_bytes = 1024 * 1024;
-// At a tick while reading is stopped: more than the library's buffer, so that at least one look at the socket tells it that
-// the broker lives.
-constexpr std::size_t sip = 256 * 1024;
+// While reading is stopped: RabbitMQ closes a connection that takes too little (64 KiB every 5 s are not enough), and heartbeats
+// lie behind data and are sent by reads only. So it goes on in sips: more than the library's buffer of 128 KiB, so that at least
+// one look at the socket tells it that the broker lives, and as rare as broker and heartbeat allow.
+constexpr std::size_t sip = 240 * 1024;
+constexpr std::chrono::milliseconds between_sips = 5s;
+// Bytes of messages that the main loop has been told of and has not taken yet; over that it is not told of more.
+constexpr std::size_t most_untaken = 4 * 1024 * 1024;
+// What a message will cost in hand: what is under way counts as it will there.
+constexpr std::size_t properties_kept = 4;
+constexpr std::size_t overhead_of_one = 2048;
 
 constexpr auto flush_after = 1ms;
 constexpr auto close_bound = 5s;  // a busy broker may still have acks to read
 
 std::size_t size_of(const amqp_frame_t& frame) {
-    return frame.frame_type == AMQP_FRAME_BODY ? frame.payload.body_fragment.len : 0;
+    switch (frame.frame_type) {
+        case AMQP_FRAME_HEADER: return frame.payload.properties.raw.len;
+        case AMQP_FRAME_BODY: return frame.payload.body_fragment.len;
+        default: return 0;
+    }
 }
 
 }  // namespace
+
+std::size_t bytes_in(const Events& events) {
+    std::size_t bytes = 0;
+    for (const auto& event : events) {
+        const auto* delivered = std::get_if<ports::Delivered>(&event);
+        if (delivered == nullptr) continue;
+        const auto& message = *delivered->message;
+        bytes += message.body.size() + properties_kept * message.properties.size() + overhead_of_one;
+    }
+    return bytes;
+}
 
 struct Pump::Live {
     Live(asio::io_context& context, std::unique_ptr<Connection> opened)
@@ -61,8 +84,7 @@ struct Pump::Live {
     bool quiet = true;         // … and found nothing
     bool flush_pending = false;
     bool closing = false;  // connection.close is sent
-
-    [[nodiscard]] bool reading() const { return closing || session->reading(); }
+    std::chrono::steady_clock::time_point next_sip{};
 };
 
 Pump::Pump(ports::Link link, const model::BrokerPolicy& policy, Introduction introduction, Exit& exit, Report report)
@@ -103,7 +125,7 @@ void Pump::connect(std::size_t address) {
 
 void Pump::perform(Commands& commands, std::uint32_t closes_seen) {
     if (!live_) return;
-    if (live_->reading()) drain(most_bytes);  // before a send, or a silent peer makes it wait for ever
+    if (reading()) drain(most_bytes);  // before a send, or a silent peer makes it wait for ever
     live_->session->perform(commands, closes_seen);
     end_turn();
 }
@@ -126,8 +148,17 @@ void Pump::disconnect() {
     if (live_) go_down(false, "disconnected");
 }
 
+void Pump::taken(std::size_t bytes) {
+    untaken_ -= bytes;
+    if (live_) wait();
+}
+
+bool Pump::reading() const {
+    return live_->closing || (live_->session->reading() && untaken_ < most_untaken);
+}
+
 void Pump::read_turn() {
-    if (live_->reading()) drain(most_bytes);
+    if (reading()) drain(most_bytes);
     end_turn();
 }
 
@@ -144,8 +175,9 @@ void Pump::drain(std::size_t bytes) {
         live_->quiet = false;
         seen += size_of(frame);
         take(decode(frame, live_->assembler));
-        // The library frees nothing while a frame is half-way, which in a busy stream is always.
-        if (frame.frame_type == AMQP_FRAME_BODY) live_->connection->release(frame.channel);
+        // The library frees nothing while a frame is half-way, which in a busy stream is always. Of a header it keeps every
+        // value decoded, up to thirty times its bytes.
+        if (size_of(frame) > 0) live_->connection->release(frame.channel);
     }
     live_->connection->release_all();
 }
@@ -171,13 +203,14 @@ void Pump::end_turn() {
         wait_flush();
     }
     if (live_->connection->failed()) return go_down(false, std::string{live_->connection->trouble()});
+    untaken_ += bytes_in(events_);
     if (!events_.empty()) report_(events_);
     wait();
 }
 
 // The socket says nothing about frames that the library has buffered: what is unread is read in a turn of its own.
 void Pump::wait() {
-    if (!live_->reading()) return;
+    if (!reading()) return;
     if (!live_->unread) return wait_readable();
     if (std::exchange(live_->posted, true)) return;
     asio::post(context_, [this, life = life_] {
@@ -197,13 +230,24 @@ void Pump::wait_readable() {
 }
 
 void Pump::wait_tick() {
-    live_->tick.expires_after(std::chrono::milliseconds{live_->connection->heartbeat()} / 4);
+    live_->tick.expires_after(std::min(std::chrono::milliseconds{live_->connection->heartbeat()} / 4, between_sips));
     live_->tick.async_wait([this, life = life_](error_code) {
         if (life != life_) return;
         wait_tick();
-        drain(live_->reading() ? most_bytes : sip);
+        if (reading()) {
+            drain(most_bytes);
+        } else {
+            take_a_sip();
+        }
         end_turn();
     });
+}
+
+void Pump::take_a_sip() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < live_->next_sip) return;
+    live_->next_sip = now + std::min(std::chrono::milliseconds{live_->connection->heartbeat()} / 2, between_sips);
+    drain(sip);
 }
 
 void Pump::wait_flush() {

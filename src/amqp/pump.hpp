@@ -14,12 +14,16 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
 namespace retryd::amqp {
+
+// Of the messages in them.
+[[nodiscard]] std::size_t bytes_in(const Events& events);
 
 class Pump {
 public:
@@ -38,13 +42,17 @@ public:
     void perform(Commands& commands, std::uint32_t closes_seen);  // takes from them; dropped when down
     void close();
     void disconnect();
+    // The main loop has taken events with so many bytes_in() them: what it has not taken is bounded.
+    void taken(std::size_t bytes);
 
 private:
     struct Live;
     void wait();
     void wait_readable();
     void wait_tick();
+    void take_a_sip();
     void wait_flush();
+    [[nodiscard]] bool reading() const;
     void read_turn();
     void drain(std::size_t most_bytes);
     void take(Incoming&& incoming);
@@ -58,6 +66,7 @@ private:
     Report report_;
     boost::asio::io_context context_{1};
     Events events_;
+    std::size_t untaken_ = 0;        // bytes in what was reported and not taken yet
     std::uint32_t names_given_ = 0;  // generations and consumer tags, over all connections
     std::uint64_t life_ = 0;         // counts connections: a handler of an ended one does nothing
     std::unique_ptr<Live> live_;     // nothing: down
