@@ -117,7 +117,7 @@ std::string details(const model::QueueView& queue) {
 std::string to_text(const model::StatusView& status) {
     std::string text = headline(status) + broker_lines(status);
     if (status.memory_used > status.memory_limit / 2) {
-        text += "memory  " + bytes_text(status.memory_used) + " of " + bytes_text(status.memory_limit) + " in bodies\n";
+        text += "memory  " + bytes_text(status.memory_used) + " of " + bytes_text(status.memory_limit) + " in hand\n";
     }
     if (status.queues.empty()) return text;
     text += "\n" + table(status.queues);

@@ -44,7 +44,7 @@ constexpr std::array texts{
               "right to. It tries again by itself."},
     CauseText{"queue-missing", "The broker does not have the queue",
               "Declare it, or say `declare: quorum` in the policy. retryd looks again every 5 s at the latest."},
-    CauseText{"memory", "The limit on bodies in hand is reached, so nothing more is read from the broker:",
+    CauseText{"memory", "The limit on what is in hand is reached, so nothing more is read from the broker:",
               "It ends when deliveries finish and a tenth is free again. For more at once, raise `memory` in the policy."},
     CauseText{"subscription-lost", "The broker took the subscription away:",
               "retryd subscribes again by itself. Look at the queue and the broker's log if it lasts."},

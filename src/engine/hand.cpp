@@ -5,13 +5,13 @@
 namespace retryd::engine {
 
 Held& Hand::add(Held&& held) {
-    bytes_ += held.bytes();
+    bytes_ += cost_of(*held.message);
     const auto key = held.key;
     return held_.emplace(key, std::move(held)).first->second;
 }
 
 void Hand::remove(const Held& held) {
-    bytes_ -= held.bytes();
+    bytes_ -= cost_of(*held.message);
     held_.erase(held.key);
 }
 

@@ -42,15 +42,22 @@ struct Held {
 
     [[nodiscard]] model::QueueId queue() const { return tag.source.queue; }
     [[nodiscard]] model::Side side() const { return tag.source.side; }
-    [[nodiscard]] std::uint64_t bytes() const { return message->body.size() + message->properties.size(); }
 };
+
+// What a message in hand costs: its body; its properties, which are there as they came, as the consumer is shown them, on its
+// copy and on the copy's way to the broker; and what surrounds it here and in other rooms.
+inline constexpr std::uint64_t properties_kept = 4;
+inline constexpr std::uint64_t overhead_of_one = 2048;
+[[nodiscard]] inline std::uint64_t cost_of(const model::Message& message) {
+    return message.body.size() + properties_kept * message.properties.size() + overhead_of_one;
+}
 
 class Hand {
 public:
     Held& add(Held&& held);
     void remove(const Held& held);
     [[nodiscard]] Held* find(model::DeliveryKey key);
-    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // of bodies and properties
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // the cost of all
     [[nodiscard]] std::unordered_map<model::DeliveryKey, Held>& all() { return held_; }
     [[nodiscard]] const std::unordered_map<model::DeliveryKey, Held>& all() const { return held_; }
 

@@ -38,7 +38,7 @@ void Engine::check_invariants() const {
     for (const auto& [key, held] : state.hand.all()) {
         auto& count = counts[held.queue().value];
         ++count.in_hand;
-        bytes += held.bytes();
+        bytes += cost_of(*held.message);
         if (held.state == Held::State::at_consumer) {
             ++count.in_flight;
             if (held.side() == model::Side::lane) ++count.lane_in_flight;

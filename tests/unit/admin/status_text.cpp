@@ -94,11 +94,11 @@ TEST_CASE("the headline says when retryd drains") {
     CHECK(to_text(status).substr(0, 25) == "retryd 0.1.0 is draining\n");
 }
 
-TEST_CASE("bodies in hand are shown from half of the limit on") {
+TEST_CASE("what is in hand is shown from half of the limit on") {
     model::StatusView status = samples::status();
     CHECK(to_text(status).find("memory") == std::string::npos);
     status.memory_used = 200 * 1024 * 1024;
-    CHECK(to_text(status).find("memory  200 MiB of 256 MiB in bodies\n") != std::string::npos);
+    CHECK(to_text(status).find("memory  200 MiB of 256 MiB in hand\n") != std::string::npos);
 }
 
 TEST_CASE("the text keeps to 100 columns with long names, large numbers and long sentences") {
