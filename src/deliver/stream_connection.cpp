@@ -48,10 +48,22 @@ void StreamConnection::start() {
     await_timer();
 }
 
-void StreamConnection::send(std::string frame, model::MessagePtr message) {
-    outgoing_.push_back({std::move(frame), std::move(message)});
+void StreamConnection::send(std::string frame, model::MessagePtr message, std::uint64_t id) {
+    outgoing_.push_back({std::move(frame), std::move(message), id});
     if (std::exchange(writing_, true)) return;
     asio::post(io_, [self = shared_from_this()] { self->write(); });
+}
+
+bool StreamConnection::withdraw(std::uint64_t id) {
+    const auto first = outgoing_.begin() + static_cast<std::ptrdiff_t>(being_written_);
+    const auto found = std::find_if(first, outgoing_.end(), [id](const Outgoing& each) { return each.id == id; });
+    if (found == outgoing_.end()) return false;
+    outgoing_.erase(found);
+    return true;
+}
+
+bool StreamConnection::is_stuck() const {
+    return being_written_ > 0 && steady_now() - write_began_ >= stuck_after;
 }
 
 // The peer has a moment to read it: a socket that is closed over unread bytes takes the answer with it.
@@ -62,6 +74,8 @@ void StreamConnection::break_off(const Breach& breach) {
 
 void StreamConnection::finish() {
     owner_ = nullptr;
+    FrameReader nothing;
+    std::swap(reader_, nothing);
     finishing_ = true;
     if (!writing_) say_no_more();
     timer_.expires_after(last_word_within);
@@ -105,7 +119,8 @@ void StreamConnection::take(std::string_view bytes) {
         owner_->heard(*this, std::move(heard));
         if (owner_ == nullptr) return;
     }
-    if (reader_.breach()) breached(*reader_.breach());
+    if (const auto breach = reader_.breach()) return breached(*breach);
+    if (unfinished() > quite_some) owner_->announced(*this);
 }
 
 void StreamConnection::breached(const Breach& breach) {
@@ -123,9 +138,10 @@ void StreamConnection::end(const std::string& why) {
 
 void StreamConnection::write() {
     std::vector<asio::const_buffer> buffers;
+    write_began_ = steady_now();
     being_written_ = std::min(outgoing_.size(), frames_at_once);
     for (std::size_t i = 0; i < being_written_; ++i) {
-        const auto& [frame, message] = outgoing_[i];
+        const auto& [frame, message, id] = outgoing_[i];
         buffers.push_back(asio::buffer(frame));
         if (message != nullptr && !message->body.empty()) buffers.push_back(asio::buffer(message->body));
     }
@@ -136,6 +152,7 @@ void StreamConnection::write() {
 void StreamConnection::written(const error_code& error) {
     const auto first = outgoing_.begin();
     outgoing_.erase(first, first + static_cast<std::ptrdiff_t>(being_written_));
+    being_written_ = 0;
     if (error) {
         end("the session broke: " + error.message());
     } else if (!outgoing_.empty()) {

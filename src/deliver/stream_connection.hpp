@@ -15,12 +15,18 @@
 #include <boost/system/error_code.hpp>
 
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace retryd::deliver {
+
+inline constexpr std::size_t quite_some = 64 * 1024;   // bytes
+inline constexpr std::chrono::seconds stuck_after{1};  // in one write
 
 [[nodiscard]] model::SteadyTime steady_now();
 
@@ -32,19 +38,26 @@ public:
         virtual ~Owner() = default;
         virtual void heard(StreamConnection& connection, Heard&& what) = 0;  // anything but a breach
         virtual void ended(StreamConnection& connection, const std::string& why) = 0;
+        // What has come of a frame that is not whole is no trifle any more: over quite_some.
+        virtual void announced(StreamConnection& connection) = 0;
     };
 
     StreamConnection(boost::asio::io_context& io, Socket&& socket, Owner& owner);
 
     void start();
-    // A frame, and the body that belongs to it.
-    void send(std::string frame, model::MessagePtr message = nullptr);
+    // A frame, and the message whose body belongs to it, with its id in this session.
+    void send(std::string frame, model::MessagePtr message = nullptr, std::uint64_t id = 0);
+    // Takes back a message of which nothing can have been sent; false: too late.
+    [[nodiscard]] bool withdraw(std::uint64_t id);
+    // The peer has taken nothing, or too little, for a while.
+    [[nodiscard]] bool is_stuck() const;
     // Says what was wrong and finishes.
     void break_off(const Breach& breach);
     // Ends the stream after what is still to be sent, and closes when the peer does. The owner is not told.
     void finish();
     void close();
 
+    [[nodiscard]] std::size_t unfinished() const { return reader_.unfinished(); }  // bytes of a frame that is not whole
     [[nodiscard]] StreamSession& session() { return session_; }
     [[nodiscard]] const StreamSession& session() const { return session_; }
 
@@ -52,6 +65,7 @@ private:
     struct Outgoing {
         std::string frame;
         model::MessagePtr message;
+        std::uint64_t id = 0;
     };
 
     boost::asio::awaitable<void> run();
@@ -73,6 +87,7 @@ private:
     std::array<char, 16 * 1024> input_{};
     std::deque<Outgoing> outgoing_;
     std::size_t being_written_ = 0;  // so many at its front
+    model::SteadyTime write_began_{};
     bool writing_ = false;
     bool finishing_ = false;  // what is still to be written is the last word
 };

@@ -3,6 +3,8 @@
 namespace retryd::deliver {
 namespace {
 
+constexpr std::size_t usual_room = 64 * 1024;
+
 std::uint32_t read_length(std::string_view bytes) {
     std::uint32_t length = 0;
     for (const char byte : bytes.substr(0, 4)) length = length << 8U | static_cast<unsigned char>(byte);
@@ -31,6 +33,8 @@ void FrameReader::feed(std::string_view bytes) {
     if (breach_) return;
     buffer_.erase(0, taken_);
     taken_ = 0;
+    // One large frame is not held against the session. (An assignment would keep the room.)
+    if (buffer_.empty() && buffer_.capacity() > usual_room) std::string{}.swap(buffer_);
     buffer_ += bytes;
 }
 

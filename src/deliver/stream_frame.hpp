@@ -25,7 +25,9 @@ public:
     void feed(std::string_view bytes);
     // The next frame's header, valid until feed(). Nothing: more must come first, or there is a breach().
     [[nodiscard]] std::optional<std::string_view> next();
-    [[nodiscard]] const std::optional<Breach>& breach() const { return breach_; }  // nothing more is read after it
+    [[nodiscard]] const std::optional<Breach>& breach() const { return breach_; }     // nothing more is read after it
+    [[nodiscard]] std::size_t unfinished() const { return buffer_.size() - taken_; }  // bytes kept
+    [[nodiscard]] std::size_t room() const { return buffer_.capacity(); }
 
 private:
     std::string buffer_;

@@ -107,13 +107,21 @@ void StreamServer::accept() {
 
 void StreamServer::admit(Protocol::socket&& socket) {
     const auto uid = sockets::peer_uid(socket.native_handle());
+    if (!has_room()) return;  // a flood of callers that are turned away: closed without a word
     const auto session = std::make_shared<StreamConnection>(io_, std::move(socket), *this);
+    alive_.push_back(session);
     session->start();
     if (const auto refused = refusal(uid)) {
         tell_refusal(*refused, uid);
         return session->break_off(*refused);
     }
     sessions_.push_back(session);
+}
+
+bool StreamServer::has_room() {
+    constexpr auto most = most_sessions + most_turned_away;
+    if (alive_.size() >= most) std::erase_if(alive_, [](const auto& each) { return each.expired(); });
+    return alive_.size() < most;
 }
 
 std::optional<Breach> StreamServer::refusal(std::optional<std::uint32_t> uid) const {
@@ -202,6 +210,19 @@ void StreamServer::ended(StreamConnection& connection, const std::string& why) {
     if (session->session().is_present() && present() == 0) inbox_.consumer_gone(id_, why + ", it was the last on " + address());
 }
 
+// Too much in all: whoever has announced most pays for it.
+void StreamServer::announced(StreamConnection&) {
+    const auto add = [](std::size_t sum, const ConnectionPtr& each) { return sum + each->unfinished(); };
+    if (std::accumulate(sessions_.begin(), sessions_.end(), std::size_t{0}, add) <= most_announced) return;
+    const auto less = [](const ConnectionPtr& one, const ConnectionPtr& other) {
+        return one->unfinished() < other->unfinished();
+    };
+    const auto session = *std::max_element(sessions_.begin(), sessions_.end(), less);
+    const Breach breach{"too_much_announced", "16 MiB of frames that are not whole yet, and most of them is this session's"};
+    session->break_off(breach);
+    ended(*session, "the session was closed: " + breach.message);
+}
+
 void StreamServer::lose(const std::vector<model::DeliveryKey>& keys, const std::string& why) {
     for (const auto key : keys) places_.erase(key);
     for (const auto key : keys) inbox_.replied(key, lost(why));
@@ -215,7 +236,7 @@ void StreamServer::deliver(ports::Delivery&& delivery) {
     const auto id = taker->session().give(delivery.key, steady_now());
     places_.insert_or_assign(delivery.key, Place{taker, id});
     auto frame = message_frame(delivery, id, queue_.name);
-    taker->send(std::move(frame), std::move(delivery.message));
+    taker->send(std::move(frame), std::move(delivery.message), id);
 }
 
 // Of those with credit whoever has waited longest, but for those that have clearly more to do than others.
@@ -248,10 +269,28 @@ bool StreamServer::abandon(model::DeliveryKey key) {
     if (std::erase(refused_, key) > 0) return false;
     const auto place = places_.extract(key);
     if (place.empty()) return false;
-    auto& connection = *place.mapped().session;
-    connection.session().abandon(place.mapped().id);
-    part_when_over(connection);
-    return true;
+    auto& [session, id] = place.mapped();
+    const bool withdrawn = session->withdraw(id);
+    if (withdrawn) {
+        session->session().take_back(id);
+    } else {
+        session->session().abandon(id);
+    }
+    if (session->is_stuck()) {
+        not_reading_.push_back(session);
+        if (not_reading_.size() == 1) asio::post(io_, [self = shared_from_this()] { self->cut_off_who_does_not_read(); });
+    }
+    part_when_over(*session);
+    return !withdrawn;
+}
+
+// A message's whole time went by while nothing was read. What is given to such a session would pile up, whatever its credit,
+// and every body would stay here after its message has left.
+void StreamServer::cut_off_who_does_not_read() {
+    for (const auto& session : std::exchange(not_reading_, {})) {
+        session->close();
+        ended(*session, "the session did not read");
+    }
 }
 
 void StreamServer::probe() {

@@ -26,6 +26,8 @@
 namespace retryd::deliver {
 
 inline constexpr std::size_t most_sessions = 1000;
+inline constexpr std::size_t most_turned_away = 100;                   // sessions that still hear why
+inline constexpr std::size_t most_announced = std::size_t{16} << 20U;  // bytes of frames that are not whole, of all sessions
 
 class StreamServer : public std::enable_shared_from_this<StreamServer>, public StreamConnection::Owner {
 public:
@@ -53,6 +55,7 @@ private:
 
     void heard(StreamConnection& connection, Heard&& what) override;
     void ended(StreamConnection& connection, const std::string& why) override;
+    void announced(StreamConnection& connection) override;
     void hear(StreamConnection& connection, const Welcomed& welcomed);
     void hear(StreamConnection& connection, Answered& answered);
     void hear(StreamConnection& connection, const AnsweredLate& late);
@@ -64,10 +67,12 @@ private:
 
     void accept();
     void admit(Protocol::socket&& socket);
+    [[nodiscard]] bool has_room();
     void stop_listening();
     [[nodiscard]] std::optional<Breach> refusal(std::optional<std::uint32_t> uid) const;
     void tell_refusal(const Breach& why, std::optional<std::uint32_t> uid);
     ConnectionPtr next_taker();
+    void cut_off_who_does_not_read();
     void part_when_over(StreamConnection& connection);
     ConnectionPtr take_out(const StreamConnection& connection);  // null: not among the sessions any more
     void refuse(model::DeliveryKey key);
@@ -88,7 +93,9 @@ private:
     std::optional<sockets::SocketFile> file_;
     std::vector<ConnectionPtr> sessions_;  // who was given a message last stands last
     std::unordered_map<model::DeliveryKey, Place> places_;
-    std::vector<model::DeliveryKey> refused_;  // there was nobody to take them
+    std::vector<model::DeliveryKey> refused_;             // there was nobody to take them
+    std::vector<std::weak_ptr<StreamConnection>> alive_;  // all that there are, those that hear their last word among them
+    std::vector<ConnectionPtr> not_reading_;
     std::uint64_t late_replies_ = 0;
     std::optional<model::SteadyTime> refusal_told_;  // when the log last had one
     std::uint64_t refused_untold_ = 0;

@@ -92,6 +92,11 @@ void StreamSession::abandon(std::uint64_t id) {
     overdue_ += unanswered_.erase(id);
 }
 
+void StreamSession::take_back(std::uint64_t id) {
+    unanswered_.erase(id);
+    add_credit(1);
+}
+
 std::vector<model::DeliveryKey> StreamSession::unanswered() const {
     std::vector<model::DeliveryKey> keys;
     keys.reserve(unanswered_.size());

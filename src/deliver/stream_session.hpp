@@ -56,6 +56,8 @@ public:
     std::uint64_t give(model::DeliveryKey key, model::SteadyTime now);
     // Nobody waits for the answer any more.
     void abandon(std::uint64_t id);
+    // It was not sent: the session has its credit again.
+    void take_back(std::uint64_t id);
 
     [[nodiscard]] bool is_present() const { return state_ == State::present; }  // has said hello and has not left
     // It has left and owes no answer that anybody waits for: a message that crossed its `leave` was one.

@@ -1,3 +1,4 @@
+#include "deliver/stream_server.hpp"
 #include "unit/deliver/stream_house.hpp"
 
 #include <sys/stat.h>
@@ -136,7 +137,9 @@ TEST_CASE("who owes an answer that has timed out is the last to be asked") {
     House house;
     house.open();
     Caller frozen(house, 5);
-    house.consumer->abandon(house.send());
+    const auto first = house.send();
+    frozen.next();
+    house.consumer->abandon(first);
     Caller good(house, 5);
     for (int i = 0; i < 5; ++i) {
         house.send();
@@ -227,6 +230,83 @@ TEST_CASE("bodies go out whole and in order, small and large, to a slow reader t
         REQUIRE(id_of(caller.next()) == std::to_string(i + 1));
         REQUIRE(caller.body == sent[i]);
     }
+}
+
+TEST_CASE("who does not read keeps nothing alive: what was not sent is taken back, and the session ends") {
+    House house;
+    house.open();
+    Caller caller(house, 1'000'000);
+    std::vector<std::weak_ptr<const model::Message>> bodies;
+    std::vector<model::DeliveryKey> keys;
+    for (int i = 0; i < 8; ++i) {
+        keys.push_back(house.send(std::string(4'000'000, 'x')));
+        bodies.push_back(house.last_message);
+        house.settle();
+    }
+    CHECK(house.consumer->credit({0}) == 999'992U);
+    const auto stuck = std::chrono::steady_clock::now() + deliver::stuck_after;
+    house.run_until([&] { return std::chrono::steady_clock::now() >= stuck; });
+    CHECK(house.consumer->abandon(keys[0]));  // the kernel has some of it
+    for (std::size_t i = 1; i < keys.size(); ++i) CHECK_FALSE(house.consumer->abandon(keys[i]));
+    house.run_until([&] { return house.count("gone the session did not read, it was the last on unix:" + house.path()) == 1; });
+    house.settle();
+    for (const auto& body : bodies) CHECK(body.expired());
+    CHECK(house.replies.empty());
+}
+
+TEST_CASE("what is taken back at once was never sent, and its credit is there again") {
+    House house;
+    house.open();
+    Caller caller(house, 1);
+    CHECK_FALSE(house.consumer->abandon(house.send("first")));
+    const auto second = house.send("second");
+    REQUIRE(id_of(caller.next()) == "2");
+    CHECK(caller.body == "second");
+    caller.reply(2);
+    house.run_until([&] { return house.replies.contains(second); });
+}
+
+TEST_CASE("frames that are announced and drip in are bounded in all, and who has announced most pays for it") {
+    House house;
+    house.open();
+    const std::string announced{"\x00\x10\x00\x00\x00\x00\x00\x00", 8};  // 1 MiB
+    std::vector<std::unique_ptr<Caller>> callers;
+    const auto innocent = std::make_unique<Caller>(house, 1);
+    for (int i = 0; i < 24; ++i) {
+        callers.push_back(std::make_unique<Caller>(house, 0));
+        callers.back()->send_raw(announced);
+        for (int part = 0; part < 10; ++part) {
+            callers.back()->send_raw(std::string(100'000, ' '));
+            house.settle();
+        }
+    }
+    const auto told = std::count_if(callers.begin(), callers.end(), [](const auto& caller) {
+        return caller->has_news() && caller->next().starts_with(R"({"op":"error","code":"too_much_announced")");
+    });
+    CHECK(told >= 7);
+    CHECK(told <= 9);
+    CHECK_FALSE(innocent->has_news());
+}
+
+TEST_CASE("a flood of callers that are turned away keeps no more than some of them") {
+    House house;
+    house.policy.queues.resize(1);
+    house.policy.queues[0].deliver.stream.emplace();
+    house.policy.queues[0].deliver.stream->access.uids = {::getuid() + 1};
+    house.open();
+    std::vector<std::unique_ptr<Caller>> callers;
+    std::size_t silent = 0;
+    for (std::size_t i = 0; i < deliver::most_sessions + deliver::most_turned_away + 50; ++i) {
+        callers.push_back(std::make_unique<Caller>(house));
+        if (i % 50 == 49) house.settle();
+    }
+    house.settle();
+    for (const auto& caller : callers) silent += caller->next().empty() ? 1 : 0;
+    CHECK(silent >= 1);
+    callers.clear();
+    house.settle();
+    Caller later(house);
+    CHECK(later.next().starts_with(R"({"op":"error","code":"not_allowed")"));
 }
 
 TEST_CASE("a drain is told to everybody, and no one can come any more") {

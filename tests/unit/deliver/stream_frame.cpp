@@ -67,6 +67,18 @@ TEST_CASE("a header of 1 MiB is read") {
     CHECK(read->size() == header.size());
 }
 
+TEST_CASE("the room that a large frame took is given back") {
+    FrameReader reader;
+    auto frame = begin_frame();
+    frame += std::string(max_frame_header, ' ');
+    end_frame(frame, 0);
+    reader.feed(frame);
+    REQUIRE(reader.next().has_value());
+    CHECK(reader.unfinished() == 0);
+    reader.feed("\0");
+    CHECK(reader.room() < 64 * 1024);
+}
+
 TEST_CASE("a body is refused, and nothing is read after it") {
     FrameReader reader;
     reader.feed(framed("{}") + framed("{}", 1) + "x" + framed("{}"));

@@ -39,6 +39,7 @@ struct House : ports::Inbox, ports::Journal {
     std::vector<std::string> reports;  // everything but replies, in order
     std::vector<std::string> log;
     std::uint64_t last_key = 0;
+    std::weak_ptr<const model::Message> last_message;
     bool calling_out = false;  // the consumer may report nothing now
 
     [[nodiscard]] std::string path() const { return folder.path + "/orders.sock"; }
@@ -75,6 +76,7 @@ struct House : ports::Inbox, ports::Journal {
         ports::Delivery delivery;
         delivery.key = {++last_key};
         delivery.message = std::make_shared<const model::Message>(model::Message{"", std::move(body)});
+        last_message = delivery.message;
         delivery.shown = std::string(2, '\0');
         calling_out = true;
         consumer->deliver(std::move(delivery));
