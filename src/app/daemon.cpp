@@ -51,8 +51,9 @@ Daemon::Daemon(model::PolicyPtr policy, const RunOptions& options)
       admin_(io_, loop_, [this] { return metrics::to_prometheus_text(loop_.figures(), loop_.status()); }),
       notify_(io_),
       signals_(io_),
-      patience_(io_) {
-    loop_.attach(engine_, [this] { look_for_an_end(); });
+      patience_(io_),
+      spare_memory_(give_free_memory_back) {
+    loop_.attach(engine_, [this] { after_each_event(); });
 }
 
 int Daemon::run() {
@@ -138,6 +139,11 @@ void Daemon::await_broker() {
         journal_.record({model::LogLevel::error, "no_broker", {{"waited_ms", std::to_string(options_.wait->count())}}});
         end(exit_no_broker);
     });
+}
+
+void Daemon::after_each_event() {
+    spare_memory_.in_hand(engine_.bytes_in_hand());
+    look_for_an_end();
 }
 
 void Daemon::look_for_an_end() {

@@ -7,6 +7,7 @@
 #include "app/journal.hpp"
 #include "app/main_loop.hpp"
 #include "app/notify.hpp"
+#include "app/spare_memory.hpp"
 #include "engine/engine.hpp"
 #include "model/policy.hpp"
 
@@ -36,6 +37,7 @@ private:
     void await_signal();
     void on_signal(int number);
     void await_broker();
+    void after_each_event();
     void look_for_an_end();
     void end(int exit_code);
 
@@ -51,6 +53,7 @@ private:
     Notify notify_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer patience_;
+    SpareMemory spare_memory_;
     bool stopping_ = false;  // by a signal: the next one ends at once
     int exit_code_ = 0;
 };

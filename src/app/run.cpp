@@ -1,6 +1,7 @@
 #include "app/run.hpp"
 
 #include "app/daemon.hpp"
+#include "app/spare_memory.hpp"
 #include "policyfile/policyfile.hpp"
 #include "policyfile/scalars.hpp"
 
@@ -66,6 +67,7 @@ int run(std::span<const std::string_view> args, std::ostream& err) {
     for (const auto& problem : loaded.problems) err << model::to_text(problem) << '\n';
     if (!loaded.policy) return exit_policy;
     raise_descriptor_limit();
+    give_large_bodies_back_at_once();
     Daemon daemon(std::make_shared<const model::Policy>(std::move(*loaded.policy)), line->options);
     return daemon.run();
 }

@@ -203,6 +203,10 @@ model::WhyView Engine::why(std::string_view id, const model::Clock& now) const {
     return explain(*parts_->state, id, now);
 }
 
+std::uint64_t Engine::bytes_in_hand() const {
+    return parts_->state->hand.bytes();
+}
+
 const model::Figures& Engine::figures() const {
     return parts_->state->figures;
 }

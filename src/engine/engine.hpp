@@ -67,6 +67,7 @@ public:
     // What is known of the messages of this id.
     [[nodiscard]] model::WhyView why(std::string_view id, const model::Clock& now) const;
     [[nodiscard]] const model::Figures& figures() const;
+    [[nodiscard]] std::uint64_t bytes_in_hand() const;  // as they count against `memory`
     // Aborts the process with a sentence when an inner invariant is broken; tests call it after each step.
     void check_invariants() const;
 
