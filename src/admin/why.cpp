@@ -177,6 +177,8 @@ std::vector<std::string> sentences(const model::WhyView& view) {
     if (view.in_hand.empty() && view.decisions.empty()) return unknown(view);
     std::vector<std::string> out;
     for (const auto& held : view.in_hand) out.push_back(sentence(held));
+    if (view.left_out > 0)
+        out.push_back("Many messages have this id: " + std::to_string(view.left_out) + " older entries are left out.");
     if (view.in_hand.empty()) out.push_back(whereabouts(view.decisions.front(), view.at));
     for (std::size_t i = 0; i < view.decisions.size() && i < decisions_told; ++i) out.push_back(sentence(view.decisions[i]));
     return out;
@@ -198,11 +200,13 @@ std::string to_json(const model::WhyView& view) {
     for (const auto& held : view.in_hand) in_hand.push_back(written(held));
     json::array decisions;
     for (const auto& one : view.decisions) decisions.push_back(written(one));
-    return json::serialize(json::object{{"id", clean(view.id)},
-                                        {"at_ms", view.at.time_since_epoch().count()},
-                                        {"in_hand", std::move(in_hand)},
-                                        {"decisions", std::move(decisions)},
-                                        {"text", to_text(view)}});
+    json::object out{{"id", clean(view.id)},
+                     {"at_ms", view.at.time_since_epoch().count()},
+                     {"in_hand", std::move(in_hand)},
+                     {"decisions", std::move(decisions)},
+                     {"text", to_text(view)}};
+    if (view.left_out > 0) out.emplace("left_out", view.left_out);
+    return json::serialize(out);
 }
 
 }  // namespace retryd::admin

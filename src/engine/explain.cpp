@@ -12,6 +12,8 @@ using model::Milliseconds;
 
 namespace {
 
+constexpr std::size_t most_told = 100;  // of each kind: nothing forbids a producer to give every message the same id
+
 Milliseconds between(model::SteadyTime from, model::SteadyTime to) {
     return std::max(std::chrono::duration_cast<Milliseconds>(to - from), Milliseconds{0});
 }
@@ -66,6 +68,18 @@ DecisionView view_of(const State& state, const Decision& decision) {
             .error = decision.error};
 }
 
+// The newest of them.
+std::vector<const Held*> in_hand_with(const State& state, std::string_view id, std::size_t& left_out) {
+    std::vector<const Held*> found;
+    for (const auto& [key, held] : state.hand.all()) {
+        if (held.record.id == id) found.push_back(&held);
+    }
+    std::sort(found.begin(), found.end(), [](const Held* one, const Held* other) { return one->key > other->key; });
+    if (found.size() > most_told) left_out += found.size() - most_told;
+    found.resize(std::min(found.size(), most_told));
+    return found;
+}
+
 // Every lot that a message of any queue may end in.
 std::vector<model::QueueName> lots_of(const State& state) {
     std::set<model::QueueName> lots;
@@ -79,10 +93,11 @@ model::WhyView explain(const State& state, std::string_view id, const model::Clo
     model::WhyView view;
     view.at = now.wall;
     view.id = id;
-    for (const auto& [key, held] : state.hand.all()) {
-        if (held.record.id == id) view.in_hand.push_back(view_of(state, held, now));
-    }
-    for (const auto* decision : state.decisions.about(id)) view.decisions.push_back(view_of(state, *decision));
+    for (const auto* held : in_hand_with(state, id, view.left_out)) view.in_hand.push_back(view_of(state, *held, now));
+    auto decisions = state.decisions.about(id);
+    if (decisions.size() > most_told) view.left_out += decisions.size() - most_told;
+    decisions.resize(std::min(decisions.size(), most_told));
+    for (const auto* decision : decisions) view.decisions.push_back(view_of(state, *decision));
     view.remembered = state.decisions.size();
     view.oldest = state.decisions.oldest();
     view.lots = lots_of(state);

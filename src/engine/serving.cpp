@@ -80,6 +80,13 @@ void wake_waiting(State& state, QueueState& queue) {
     }
 }
 
+// One that is replaced goes at once: a consumer may ask for more time as often as it likes.
+void forget_deadline(QueueState& queue, const Held& held) {
+    const auto [first, last] = queue.deadlines.equal_range(held.until);
+    const auto found = std::find_if(first, last, [&](const auto& entry) { return entry.second == held.key; });
+    if (found != last) queue.deadlines.erase(found);
+}
+
 // The first deadline of a delivery that is still at the consumer.
 SteadyTime next_deadline(State& state, QueueState& queue) {
     while (!queue.deadlines.empty()) {
@@ -191,8 +198,9 @@ void extend(State& state, model::DeliveryKey key, Milliseconds more) {
     auto* held = state.hand.find(key);
     if (held == nullptr || held->state != Held::State::at_consumer) return;
     auto& queue = state.queue(held->queue());
+    forget_deadline(queue, *held);
     held->until = std::min<SteadyTime>(state.now.steady + std::max(more, Milliseconds{0}), held->arrived + model::hand_limit);
-    queue.deadlines.emplace(held->until, key);  // the earlier entry finds another time on the message and is skipped
+    queue.deadlines.emplace(held->until, key);
     state.touch(queue);
 }
 

@@ -225,6 +225,9 @@ void source_closed(State& state, const ports::SourceClosed& closed) {
 void ask_for_depths(State& state) {
     if (state.now.steady < state.next_depths) return;
     state.next_depths = state.now.steady + depth_interval;
+    const auto& open = state.questions_on(ports::Link::consume);
+    const auto about_depth = [](const Question& question) { return question.purpose == Purpose::depth; };
+    if (std::any_of(open.begin(), open.end(), about_depth)) return;  // with the memory full answers stay unread: once is enough
     for (const auto& queue : state.queues) {
         std::vector<model::QueueName> names{queue.policy.name, queue.policy.lane, queue.policy.parked, queue.policy.dlq};
         for (const auto& [name, kind] : queue.tiers) names.push_back(name);

@@ -15,8 +15,13 @@ namespace {
 constexpr model::Milliseconds dying_takes{1000};      // a consumer that still answers some
 constexpr model::Milliseconds mending_takes{10'000};  // one that answers nobody
 
+// A consumer's words may be as long as its reply; what is kept of them is not.
+constexpr std::size_t longest_trouble = 512;
+constexpr std::size_t longest_last_error = 128;
+
 std::string reason_of(const core::Judgement& judgement) {
-    return judgement.error_message.empty() ? judgement.error_type : judgement.error_type + ": " + judgement.error_message;
+    const auto& type = judgement.error_type;
+    return model::cut_text(judgement.error_message.empty() ? type : type + ": " + judgement.error_message, longest_trouble);
 }
 
 void log_change(State& state, QueueState& queue, Watch before) {
@@ -37,7 +42,7 @@ void tell_watch(State& state, QueueState& queue, const core::Judgement& judgemen
     const auto before = queue.watch.state();
     switch (judgement.outcome) {
         case Outcome::unavailable:
-            queue.consumer_trouble = judgement.error_message;
+            queue.consumer_trouble = model::cut_text(judgement.error_message, longest_trouble);
             queue.watch.unavailable(state.now.steady, state.chance());
             break;
         case Outcome::endpoint:
@@ -182,7 +187,7 @@ void carry_out(State& state, Held& held, const core::Verdict& verdict, const cor
         case core::Verdict::Kind::wait:
             tell(state, held, verdict, &judgement, {});
             ++held.stay.quick_used;
-            held.record.last_error = judgement.error_type;
+            held.record.last_error = model::cut_text(judgement.error_type, longest_last_error);
             held.stay.standing = core::Standing::trusted;
             stay_in_hand(state, held, verdict);
             return;

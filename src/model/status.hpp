@@ -64,7 +64,7 @@ struct StatusView {
     bool ready = false;          // /readyz
     bool draining = false;
     bool drained = false;           // … and done: nothing is in hand, the links are closed
-    std::uint64_t memory_used = 0;  // bytes of bodies in hand
+    std::uint64_t memory_used = 0;  // bytes, by what is in hand
     std::uint64_t memory_limit = 0;
     std::vector<LinkView> links;
     std::vector<QueueView> queues;
@@ -103,6 +103,7 @@ struct WhyView {
     std::string id;
     std::vector<InHandView> in_hand;
     std::vector<DecisionView> decisions;  // newest first
+    std::size_t left_out = 0;             // of both: of one id the newest hundred are told
     std::size_t remembered = 0;           // decisions, about all messages
     std::optional<WallTime> oldest;       // of them
     std::vector<QueueName> lots;          // where it may lie, unknown to retryd

@@ -74,6 +74,7 @@ void ModelBroker::settle(const ports::Settle& settle) {
 }
 
 void ModelBroker::look_up(Link link, const model::QueueName& queue) {
+    ++questions_;
     const auto* found = store_.find(queue);
     if (found == nullptr)
         return tell(link, ports::LookedUp{queue, false, 0, 0, 404, "NOT_FOUND - no queue '" + queue.value + "'", link});

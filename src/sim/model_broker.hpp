@@ -43,6 +43,7 @@ public:
     void publish(const model::QueueName& queue, model::Arrival arrival, model::Message message);
     [[nodiscard]] std::size_t ready(const model::QueueName& queue);
     [[nodiscard]] std::size_t unacked() const;
+    [[nodiscard]] std::uint64_t questions() const { return questions_; }  // passive declarations that came
     [[nodiscard]] bool link_up(ports::Link link) const;
     [[nodiscard]] std::vector<model::QueueName> queues() const;
     [[nodiscard]] bool is_empty(const model::QueueName& queue) const;  // nothing ready, waiting or unacked
@@ -147,6 +148,7 @@ private:
     std::map<model::Source, Channel> channels_;
     std::uint32_t generations_ = 0;  // channels opened on all links so far
     std::uint64_t subscriptions_ = 0;
+    std::uint64_t questions_ = 0;
     std::uint32_t client_channel_ = 1;  // publish channel as the client knows it, and as the broker does
     std::uint32_t broker_channel_ = 1;
     std::map<ports::PublishKey, model::MessagePtr> unconfirmed_;

@@ -236,6 +236,19 @@ TEST_CASE("a copy that is returned while nothing can be declared leaves its queu
     CHECK(world.complaints() == Complaints{});
 }
 
+TEST_CASE("while the memory is full and answers stay unread, the same is not asked again and again") {
+    auto policy = std::make_shared<model::Policy>(*orders());
+    policy->memory = {16 * 1024};
+    World world(policy);
+    for (int i = 0; i < 60; ++i) world.publish("orders", always_fails());
+    world.broker().block_publishing(true);
+    world.start();
+    REQUIRE(world.run_until([&] { return world.status().memory_used > 16 * 1024; }, 1min));
+    const auto asked = world.broker().questions();
+    world.run_for(2h);
+    CHECK(world.broker().questions() - asked < 20);
+}
+
 TEST_CASE("with the memory full, what fails still leaves the hand, and all of it gets done") {
     const std::uint64_t seed = GENERATE(range(1U, 11U));
     auto policy = std::make_shared<model::Policy>(*orders());

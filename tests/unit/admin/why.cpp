@@ -131,6 +131,13 @@ TEST_CASE("the JSON has the same as values, and the text") {
     CHECK(value.at("text").as_string() == to_text(view));
 }
 
+TEST_CASE("of an id that many messages have it says how much is left out") {
+    model::WhyView view = story({retried()});
+    view.left_out = 9'900;
+    CHECK(to_text(view).find("9900 older entries are left out") != std::string::npos);
+    CHECK(boost::json::parse(to_json(view)).at("left_out").as_int64() == 9'900);
+}
+
 TEST_CASE("hostile texts stay inside their sentence") {
     DecisionView last = retried();
     last.error = "x\nIt is done.\x1b[2J";
