@@ -142,11 +142,10 @@ class Wire(Connection):
 
     def content_frames(self, method, properties, body):
         header = struct.pack(">HHQ", BASIC, 0, len(body)) + properties
-        frames = self.frame(METHOD, 1, method) + self.frame(HEADER, 1, header)
+        frames = [self.frame(METHOD, 1, method), self.frame(HEADER, 1, header)]
         step = self.frame_max - 8
-        for at in range(0, len(body), step):
-            frames += self.frame(BODY, 1, body[at : at + step])
-        return frames
+        frames += (self.frame(BODY, 1, body[at : at + step]) for at in range(0, len(body), step))
+        return b"".join(frames)
 
     def take_confirm(self, method, arguments):
         """Counts: every publish is confirmed once, singly or as `multiple`."""
