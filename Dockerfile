@@ -12,11 +12,12 @@ RUN apt-get update \
     && cpack --config build/release/CPackConfig.cmake -G DEB -B /out
 
 FROM ${BASE}
-# The package brings exactly the libraries that it was linked with. /run/retryd belongs to the user below, so that a volume
+# The package brings exactly the libraries that it was linked with; ca-certificates are whom amqps:// trusts where the policy
+# names nobody. /run/retryd belongs to the user below, so that a volume
 # mounted there does too.
 RUN --mount=type=bind,from=build,source=/out,target=/out \
     apt-get update \
-    && apt-get install --yes --no-install-recommends /out/*.deb \
+    && apt-get install --yes --no-install-recommends /out/*.deb ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && install --directory --owner=65532 --group=65532 --mode=0750 /run/retryd
 

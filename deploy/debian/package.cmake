@@ -26,6 +26,7 @@ and retries with backoff and jitter through delay queues on the broker, or
 parks or dead-letters what cannot succeed.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS passwd)  # its useradd makes the service's user
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)  # whom amqps:// trusts where the policy names nobody
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS rabbitmq-server)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA

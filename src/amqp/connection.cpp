@@ -1,7 +1,6 @@
 #include "amqp/connection.hpp"
 
 #include <fcntl.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <array>
@@ -13,10 +12,7 @@ namespace {
 
 constexpr int wanted_frame_max = 131072;
 constexpr int wanted_channel_max = 2047;
-
-timeval to_timeval(model::Milliseconds span) {
-    return {span.count() / 1000, static_cast<suseconds_t>(span.count() % 1000 * 1000)};
-}
+constexpr const char* nobody_else = " ";  // whom EXTERNAL shall take us for; the library can't send nothing
 
 amqp_table_entry_t flag(const char* name) {
     amqp_table_entry_t entry{};
@@ -44,17 +40,6 @@ std::string server_version(amqp_connection_state_t state) {
     return {};
 }
 
-// The broker's own answer to a login, where there is one: it closes the connection with a code and a sentence.
-model::Problem login_problem(const amqp_rpc_reply_t& reply) {
-    if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION && reply.reply.id == AMQP_CONNECTION_CLOSE_METHOD) {
-        const auto& close = *static_cast<const amqp_connection_close_t*>(reply.reply.decoded);
-        const bool refused = close.reply_code == AMQP_ACCESS_REFUSED || close.reply_code == AMQP_NOT_ALLOWED;
-        const auto code = refused ? model::ProblemCode::refused : model::ProblemCode::unavailable;
-        return {code, {}, std::to_string(close.reply_code) + " " + std::string{view(close.reply_text)}, {}};
-    }
-    return {model::ProblemCode::unavailable, {}, std::string{"login: "} + amqp_error_string2(reply.library_error), {}};
-}
-
 }  // namespace
 
 Connection::Connection() : state_(amqp_new_connection()) {}
@@ -62,15 +47,23 @@ Connection::Connection() : state_(amqp_new_connection()) {}
 model::Result<std::unique_ptr<Connection>> Connection::open(const model::BrokerAddress& address,
                                                             const model::BrokerPolicy& policy, const Introduction& introduction,
                                                             Exit& exit) {
-    using namespace std::chrono_literals;
-    const auto stuck_after = std::max<model::Milliseconds>(10s, 2 * policy.heartbeat);
-    auto socket = dial(address.host, address.port, policy.connect_timeout, stuck_after, exit);
-    if (!socket) return socket.error();
     std::unique_ptr<Connection> connection{new Connection};
-    amqp_socket_t* transport = amqp_tcp_socket_new(connection->state_.get());
-    amqp_tcp_socket_set_sockfd(transport, socket->release());
+    if (auto connected = connection->connect(address, policy, exit); !connected) return connected.error();
     if (auto in = connection->log_in(address, policy, introduction); !in) return in.error();
     return connection;
+}
+
+model::Result<void> Connection::connect(const model::BrokerAddress& address, const model::BrokerPolicy& policy, Exit& exit) {
+    using namespace std::chrono_literals;
+    const auto stuck_after = std::max<model::Milliseconds>(10s, 2 * policy.heartbeat);
+    if (address.tls) {
+        tls_ = std::make_unique<TlsSocket>(address, policy.tls, stuck_after, exit);
+        return tls_->open(state_.get(), policy.connect_timeout);
+    }
+    auto socket = dial(address.host, address.port, policy.connect_timeout, stuck_after, exit);
+    if (!socket) return socket.error();
+    amqp_tcp_socket_set_sockfd(amqp_tcp_socket_new(state_.get()), socket->release());
+    return {};
 }
 
 model::Result<void> Connection::log_in(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
@@ -86,13 +79,38 @@ model::Result<void> Connection::log_in(const model::BrokerAddress& address, cons
     properties.back().value.kind = AMQP_FIELD_KIND_TABLE;
     properties.back().value.value.table = {static_cast<int>(capabilities.size()), capabilities.data()};
     const amqp_table_t introduced{static_cast<int>(properties.size()), properties.data()};
-    const amqp_rpc_reply_t reply = amqp_login_with_properties(
-        state_.get(), address.vhost.c_str(), wanted_channel_max, wanted_frame_max, static_cast<int>(policy.heartbeat.count()),
-        &introduced, AMQP_SASL_METHOD_PLAIN, address.user.c_str(), address.password.c_str());
+    const amqp_rpc_reply_t reply = introduce(address, policy, introduced);
     if (reply.reply_type != AMQP_RESPONSE_NORMAL) return login_problem(reply);
     broker_version_ = server_version(state_.get());
     frame_max_ = static_cast<std::uint32_t>(amqp_get_frame_max(state_.get()));
     return {};
+}
+
+amqp_rpc_reply_t Connection::introduce(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
+                                       const amqp_table_t& properties) {
+    const auto heartbeat = static_cast<int>(policy.heartbeat.count());
+    if (policy.auth == model::BrokerAuth::external)
+        return amqp_login_with_properties(state_.get(), address.vhost.c_str(), wanted_channel_max, wanted_frame_max, heartbeat,
+                                          &properties, AMQP_SASL_METHOD_EXTERNAL, nobody_else);
+    return amqp_login_with_properties(state_.get(), address.vhost.c_str(), wanted_channel_max, wanted_frame_max, heartbeat,
+                                      &properties, AMQP_SASL_METHOD_PLAIN, address.user.c_str(), address.password.c_str());
+}
+
+// The broker's own answer to a login, where there is one: it closes the connection with a code and a sentence.
+model::Problem Connection::login_problem(const amqp_rpc_reply_t& reply) {
+    if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION && reply.reply.id == AMQP_CONNECTION_CLOSE_METHOD) {
+        const auto& close = *static_cast<const amqp_connection_close_t*>(reply.reply.decoded);
+        const bool refused = close.reply_code == AMQP_ACCESS_REFUSED || close.reply_code == AMQP_NOT_ALLOWED;
+        const auto code = refused ? model::ProblemCode::refused : model::ProblemCode::unavailable;
+        return {code, {}, std::to_string(close.reply_code) + " " + std::string{view(close.reply_text)}, {}};
+    }
+    if (reply.library_error == AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD)
+        return {model::ProblemCode::refused, {}, "the broker does not offer the way of login that broker.auth asks for", {}};
+    model::Problem problem =
+        tls_ ? tls_->problem(reply.library_error)
+             : model::Problem{model::ProblemCode::unavailable, {}, amqp_error_string2(reply.library_error), {}};
+    if (problem.code == model::ProblemCode::unavailable) problem.what = "login: " + problem.what;
+    return problem;
 }
 
 void Connection::read_larger_frames() {
@@ -143,7 +161,7 @@ void Connection::publish(ChannelNumber channel, std::string_view queue, const am
 }
 
 void Connection::check(int status) {
-    if (status != AMQP_STATUS_OK) fail(amqp_error_string2(status));
+    if (status != AMQP_STATUS_OK) fail(tls_ ? tls_->problem(status).what : amqp_error_string2(status));
 }
 
 void Connection::fail(std::string why) {

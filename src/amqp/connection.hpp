@@ -8,6 +8,7 @@
 #include "amqp/dial.hpp"
 #include "amqp/incoming.hpp"
 #include "amqp/library.hpp"
+#include "amqp/tls_socket.hpp"
 #include "model/policy.hpp"
 #include "model/problem.hpp"
 
@@ -27,8 +28,9 @@ struct Introduction {
 
 class Connection {
 public:
-    // Connects and logs in; blocks for at most twice the connect timeout, and for the resolver.
-    // Fails with `refused` where the broker answered and said no, else with `unavailable`. No text holds the password.
+    // Connects and logs in; blocks for at most twice the connect timeout, and for the resolver. `address` and `policy` outlive
+    // it. Fails with `refused` where the broker answered and said no, or we to its certificate; else with `unavailable`.
+    // No text holds the password.
     [[nodiscard]] static model::Result<std::unique_ptr<Connection>> open(const model::BrokerAddress& address,
                                                                          const model::BrokerPolicy& policy,
                                                                          const Introduction& introduction, Exit& exit);
@@ -65,9 +67,15 @@ private:
     };
     Connection();
     void check(int status);
+    [[nodiscard]] model::Result<void> connect(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
+                                              Exit& exit);
+    [[nodiscard]] amqp_rpc_reply_t introduce(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
+                                             const amqp_table_t& properties);
+    [[nodiscard]] model::Problem login_problem(const amqp_rpc_reply_t& reply);
     [[nodiscard]] model::Result<void> log_in(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
                                              const Introduction& introduction);
 
+    std::unique_ptr<TlsSocket> tls_;  // nothing: plain TCP
     std::unique_ptr<amqp_connection_state_t_, Destroy> state_;
     std::string broker_version_;
     std::uint32_t frame_max_ = 0;

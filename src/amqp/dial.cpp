@@ -39,8 +39,7 @@ int resolve(const std::string& host, std::uint16_t port, Addresses& found) {
 void tune(int socket, model::Milliseconds stuck_after) {
     const int on = 1;
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    const auto bound = static_cast<unsigned>(stuck_after.count());
-    ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &bound, sizeof bound);
+    limit_unacknowledged(socket, stuck_after);
 }
 
 // 0, or the error.
@@ -63,6 +62,11 @@ int connect(const Descriptor& socket, const addrinfo& address, Clock::time_point
 }
 
 }  // namespace
+
+void limit_unacknowledged(int socket, model::Milliseconds limit) {
+    const auto bound = static_cast<unsigned>(limit.count());
+    ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &bound, sizeof bound);
+}
 
 model::Result<Descriptor> dial(const std::string& host, std::uint16_t port, model::Milliseconds timeout,
                                model::Milliseconds stuck_after, Exit& exit) {

@@ -9,7 +9,8 @@
 //   links.connect(ports::Link::consume, 0);   // answers with LinkUp or LinkDown, through the inbox
 //
 // All members are for the main thread, which runs `main`; `main` and `inbox` outlive this. Destruction ends both
-// connections at once and joins the threads; at worst it waits for the resolver.
+// connections at once and joins the threads; at worst it waits for the resolver, and over TLS for a host that does not answer
+// to be given up (connect_timeout).
 
 #include "amqp/link.hpp"
 #include "model/policy.hpp"

@@ -61,12 +61,19 @@ int Daemon::run() {
     std::signal(SIGCHLD, SIG_IGN);  // it starts no process, but as PID 1 it inherits those of others: none stays a zombie
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) signals_.add(number);
     await_signal();
+    warn_of_unverified_broker();
     loop_.start();
     if (!listen()) return exit_policy;
     notify_.ready();
     if (options_.wait) await_broker();
     io_.run();
     return exit_code_;
+}
+
+void Daemon::warn_of_unverified_broker() {
+    if (policy_->broker.tls.verify) return;
+    const char* const what = "broker.tls.verify is false: whoever answers is believed to be the broker and gets the password";
+    journal_.record({model::LogLevel::warn, "broker_not_verified", {{"why", what}}});
 }
 
 bool Daemon::listen() {

@@ -31,6 +31,7 @@ public:
     [[nodiscard]] int run();
 
 private:
+    void warn_of_unverified_broker();
     [[nodiscard]] bool listen();  // false: an address of the policy can't be had, which is in the log
     [[nodiscard]] bool listen_on(const model::ListenAddress& address, admin::ListenerKind kind, model::LogLevel level);
     [[nodiscard]] bool listen_for_consumers();

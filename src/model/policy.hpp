@@ -134,14 +134,28 @@ struct BrokerAddress {
     std::string host;  // a name or an address without brackets
     std::uint16_t port = 5672;
     std::string vhost = "/";
-    std::string user = "guest";
+    std::string user = "guest";      // empty where the certificate says who we are
     std::string password = "guest";  // never printed
+    bool tls = false;                // amqps://
 };
 // "user@host:port/vhost", for logs: never the password.
 [[nodiscard]] std::string to_text(const BrokerAddress& address);
 
+// Of amqps://. The files are PEM and are read again for each connection, so that a renewed certificate needs no restart.
+struct TlsPolicy {
+    std::string ca_file;      // authorities that are trusted; empty: the system's
+    std::string cert_file;    // our certificate and what leads to its authority; empty: none
+    std::string key_file;     // its key; empty exactly when cert_file is
+    std::string server_name;  // that the broker's certificate must bear; empty: the address's host
+    bool verify = true;       // false: whoever answers is believed to be the broker
+};
+
+enum class BrokerAuth : std::uint8_t { plain, external };  // external: the broker knows us by our certificate
+
 struct BrokerPolicy {
-    std::vector<BrokerAddress> addresses;  // tried in turn, at least one
+    std::vector<BrokerAddress> addresses;  // tried in turn, at least one; either all of them over TLS or none
+    TlsPolicy tls;
+    BrokerAuth auth = BrokerAuth::plain;
     std::chrono::seconds heartbeat = 20s;  // 1 s..1 h; the broker treats 0 as off, so it is refused
     Milliseconds connect_timeout = 10s;
     Milliseconds confirm_timeout = 30s;

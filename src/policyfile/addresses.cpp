@@ -2,7 +2,11 @@
 
 #include "policyfile/scalars.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace retryd::policyfile {
@@ -21,14 +25,37 @@ Problem wrong(std::string what, std::string_view hint = {}) {
     return {ProblemCode::bad_value, {}, std::move(what), std::string(hint)};
 }
 
+bool is_address(int family, std::string_view text) {
+    std::array<unsigned char, sizeof(in6_addr)> parsed{};
+    return ::inet_pton(family, std::string(text).c_str(), parsed.data()) == 1;
+}
+
+bool is_label(std::string_view label) {
+    const auto fits = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '_'); };
+    return !label.empty() && label.size() <= 63 && std::all_of(label.begin(), label.end(), fits);
+}
+
+// Labels between dots; a dot may end it. What looks like an IPv4 address must be one: the resolver reads 10.1 as 10.0.0.1.
 bool is_name(std::string_view host) {
-    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_'; };
-    return !host.empty() && host.size() <= 253 && std::all_of(host.begin(), host.end(), fits);
+    if (host.empty() || host.size() > 253) return false;
+    if (host.find_first_not_of("0123456789.") == std::string_view::npos) return is_address(AF_INET, host);
+    if (host.ends_with('.')) host.remove_suffix(1);
+    for (;;) {
+        const std::size_t dot = host.find('.');
+        if (!is_label(host.substr(0, dot))) return false;
+        if (dot == std::string_view::npos) return true;
+        host.remove_prefix(dot + 1);
+    }
 }
 
 bool is_ipv6(std::string_view host) {
+    return is_address(AF_INET6, host);
+}
+
+// With or without a port behind it.
+bool looks_like_ipv6(std::string_view text) {
     const auto fits = [](unsigned char c) { return std::isxdigit(c) != 0 || c == ':' || c == '.'; };
-    return std::count(host.begin(), host.end(), ':') >= 2 && host.size() <= 45 && std::all_of(host.begin(), host.end(), fits);
+    return std::count(text.begin(), text.end(), ':') >= 2 && std::all_of(text.begin(), text.end(), fits);
 }
 
 Result<std::uint16_t> parse_port(std::string_view text) {
@@ -55,12 +82,14 @@ Result<HostPort> parse_host_port(std::string_view text) {
         out.host = text.substr(1, end - 1);
         out.brackets = true;
         rest = text.substr(end + 1);
+        if (out.host.find('%') != std::string::npos)
+            return wrong("an IPv6 address with a zone is not taken", "an address that is the same from everywhere");
         if (!is_ipv6(out.host)) return wrong("what stands in brackets is not an IPv6 address", "such as [::1]:5672");
     } else {
         const std::size_t colon = std::min(text.find(':'), text.size());
         out.host = text.substr(0, colon);
         rest = text.substr(colon);
-        if (is_ipv6(text)) return wrong("an IPv6 address stands without brackets", "write [::1]:5672");
+        if (looks_like_ipv6(text)) return wrong("an IPv6 address stands without brackets", "write [::1]:5672");
         if (out.host.empty()) return wrong("it has no host", "such as 127.0.0.1");
         if (!is_name(out.host)) return wrong("its host is no name or address", "letters, digits, dots and hyphens");
     }
@@ -70,6 +99,10 @@ Result<HostPort> parse_host_port(std::string_view text) {
     if (!port) return port.error();
     out.port = *port;
     return out;
+}
+
+bool is_host(std::string_view text) {
+    return is_name(text) || is_ipv6(text);
 }
 
 Result<std::string> parse_socket_path(std::string_view path) {

@@ -21,6 +21,9 @@ struct HostPort {
 // Problems don't repeat the text.
 [[nodiscard]] model::Result<HostPort> parse_host_port(std::string_view text);
 
+// A name, or an address without brackets.
+[[nodiscard]] bool is_host(std::string_view text);
+
 // A path for a Unix socket, given without `unix:`: absolute, at most 107 bytes.
 [[nodiscard]] model::Result<std::string> parse_socket_path(std::string_view path);
 

@@ -16,8 +16,8 @@ using model::Result;
 namespace {
 
 constexpr std::string_view rule =
-    "amqp://USER:PASSWORD@HOST:PORT/VHOST; in each part write @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25";
-constexpr std::string_view scheme = "amqp://";
+    "amqp://USER:PASSWORD@HOST:PORT/VHOST; in each part write @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25, \\ "
+    "as %5C";
 
 Problem wrong(std::string what) {
     return {ProblemCode::bad_value, {}, std::move(what), std::string(rule)};
@@ -48,6 +48,35 @@ std::optional<std::string> percent_decoded(std::string_view text) {
     return out;
 }
 
+// Takes the scheme off.
+std::optional<Problem> read_scheme(std::string_view& uri, BrokerAddress& out) {
+    const std::size_t end = uri.find("://");
+    std::string scheme{uri.substr(0, end == std::string_view::npos ? 0 : end)};
+    std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (scheme != "amqp" && scheme != "amqps") return wrong("the broker URI does not begin with amqp:// or amqps://");
+    out.tls = scheme == "amqps";
+    out.port = out.tls ? 5671 : 5672;
+    uri.remove_prefix(end + 3);
+    return std::nullopt;
+}
+
+// Characters that shift the parts, or that nobody can have meant.
+std::optional<Problem> unreadable(std::string_view uri) {
+    if (uri.find_first_of("?#") != std::string_view::npos) return wrong("the broker URI has a ? or # in it; no query is read");
+    const auto blank = [](unsigned char c) { return c <= 0x20 || c == 0x7F; };
+    if (std::any_of(uri.begin(), uri.end(), blank)) return wrong("the broker URI has a space or a control character in it");
+    if (uri.find('\\') != std::string_view::npos) return wrong("the broker URI has a \\ in it, which some read as /");
+    return std::nullopt;
+}
+
+std::optional<Problem> read_host(std::string_view text, BrokerAddress& out) {
+    const Result<HostPort> host = parse_host_port(text);
+    if (!host) return wrong("the host part of the broker URI can't be read: " + host.error().what);
+    out.host = host->host;
+    out.port = host->port.value_or(out.port);
+    return std::nullopt;
+}
+
 std::optional<Problem> read_user(std::string_view text, BrokerAddress& out) {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) return wrong("the broker URI has a user without a password");
@@ -73,30 +102,22 @@ std::optional<Problem> read_vhost(std::string_view text, BrokerAddress& out) {
 
 }  // namespace
 
-Result<BrokerAddress> parse_broker_uri(std::string_view uri) {
-    if (uri.starts_with("amqps://"))
-        return Problem{ProblemCode::not_supported, {}, "amqps:// is not supported yet", "write amqp://"};
-    if (!uri.starts_with(scheme)) return wrong("the broker URI does not begin with amqp://");
-    uri.remove_prefix(scheme.size());
-    if (uri.find_first_of("?#") != std::string_view::npos) return wrong("the broker URI has a ? or # in it; no query is read");
-    const auto blank = [](unsigned char c) { return c <= 0x20 || c == 0x7F; };
-    if (std::any_of(uri.begin(), uri.end(), blank)) return wrong("the broker URI has a space or a control character in it");
+Result<BrokerUri> parse_broker_uri(std::string_view uri) {
+    BrokerUri out;
+    if (auto problem = read_scheme(uri, out.address)) return *problem;
+    if (auto problem = unreadable(uri)) return *problem;
     const std::size_t slash = std::min(uri.find('/'), uri.size());
     const std::string_view authority = uri.substr(0, slash);
     const std::size_t at = authority.rfind('@');
-    BrokerAddress out;
     if (at != authority.find('@')) return wrong("the broker URI has a second @");
     if (uri.find('@', slash) != std::string_view::npos) return wrong("the broker URI has an @ after its first /");
-    if (at != std::string_view::npos) {
-        if (auto problem = read_user(authority.substr(0, at), out)) return *problem;
+    out.names_user = at != std::string_view::npos;
+    if (out.names_user) {
+        if (auto problem = read_user(authority.substr(0, at), out.address)) return *problem;
     }
-    const Result<HostPort> host = parse_host_port(authority.substr(at == std::string_view::npos ? 0 : at + 1));
-    if (!host) return wrong("the host part of the broker URI can't be read: " + host.error().what);
-    out.host = host->host;
-    out.port = host->port.value_or(out.port);
-    if (slash < uri.size()) {
-        if (auto problem = read_vhost(uri.substr(slash + 1), out)) return *problem;
-    }
+    if (auto problem = read_host(authority.substr(out.names_user ? at + 1 : 0), out.address)) return *problem;
+    if (slash == uri.size()) return out;
+    if (auto problem = read_vhost(uri.substr(slash + 1), out.address)) return *problem;
     return out;
 }
 

@@ -64,7 +64,7 @@ dependencies: {}
 events: {}
 )";
 
-constexpr std::array process_later{"broker.tls", "broker.management", "dependencies", "events"};
+constexpr std::array process_later{"broker.management", "dependencies", "events"};
 constexpr std::array queue_later{"deliver.rate", "retry.quick.skip_above", "breaker", "needs", "budgets", "storm"};
 
 bool lies_under(std::string_view path, std::string_view key) {

@@ -43,7 +43,9 @@ void read_target(const Field& deliver, Values& values, HttpTarget& out) {
         if (target) {
             out = *target;
         } else {
-            values.fault(http, Values::shown(http) + ": " + target.error().what, target.error().hint);
+            const bool names_user = text->find('@') != std::string::npos;  // and so, perhaps, a password
+            values.fault(http, (names_user ? "the address" : Values::shown(http) + ":") + " " + target.error().what,
+                         target.error().hint);
         }
     }
     read_path(deliver, values, out);

@@ -1,20 +1,17 @@
 #include "policyfile/process_reader.hpp"
 
 #include "policyfile/addresses.hpp"
-#include "policyfile/broker_uri.hpp"
+#include "policyfile/broker_reader.hpp"
 #include "policyfile/queue_names.hpp"
 
 #include <algorithm>
 
 namespace retryd::policyfile {
 
-using namespace std::chrono_literals;
 using model::ByteCount;
 using model::ListenAddress;
 using model::LogFormat;
 using model::LogLevel;
-using model::Milliseconds;
-using model::ProblemCode;
 using model::Result;
 
 namespace {
@@ -22,42 +19,6 @@ namespace {
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
-
-void read_heartbeat(const Field& field, Values& values, std::chrono::seconds& out) {
-    Milliseconds heartbeat = out;
-    values.read(field, {1s, 1h}, heartbeat);
-    out = std::chrono::duration_cast<std::chrono::seconds>(heartbeat);
-    if (out != heartbeat) values.fault(field, Values::shown(field) + " is not whole seconds", "the broker counts in seconds");
-}
-
-void read_broker(const Field& broker, Place start, Values& values, model::BrokerPolicy& out) {
-    const Field uri = broker.at("uri");
-    if (uri.absent() && uri.built_in()) {
-        const Place place = broker.built_in() ? start : broker.get().place;
-        values.faults().add(place, ProblemCode::missing, "the broker's uri is missing",
-                            "broker: amqp://guest:guest@127.0.0.1:5672/");
-    }
-    for (const Field& item : values.one_or_more(uri)) {
-        const std::optional<std::string> text = values.text(item);
-        if (!text) continue;
-        Result<model::BrokerAddress> address = parse_broker_uri(*text);
-        if (address) {
-            out.addresses.push_back(*address);
-        } else {
-            values.fault(item, address.error().what, address.error().hint, address.error().code);
-        }
-    }
-    read_heartbeat(broker.at("heartbeat"), values, out.heartbeat);
-    values.read(broker.at("connect_timeout"), {100ms, 5min}, out.connect_timeout);
-    values.read(broker.at("confirm_timeout"), {100ms, 1h}, out.confirm_timeout);
-    const Field auth = broker.at("auth");
-    if (auth.get().text == "external") {
-        values.fault(auth, "external is not supported yet", "plain", ProblemCode::not_supported);
-        return;
-    }
-    int plain = 0;
-    values.choose<int>(auth, {{"plain", 0}}, plain);
-}
 
 std::string read_prefix(const Field& field, Values& values) {
     const std::optional<std::string> prefix = values.text(field);

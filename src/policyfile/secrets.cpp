@@ -74,14 +74,17 @@ Result<std::string> Secrets::look_up(const std::string& form) const {
                      "set it, even if to nothing");
     }
     if (form.starts_with("file:/")) {
-        return file(form.substr(5));
+        const std::string path = form.substr(5);
+        Result<std::string> bytes = file(path);
+        if (bytes) return bytes;
+        return wrong(bytes.error().code, "names the file " + quoted(path) + ": " + bytes.error().what, "");
     }
     return wrong(ProblemCode::bad_syntax, "has ${ with something unknown after it", rule);
 }
 
-Result<std::string> Secrets::file(const std::string& path) const {
-    Result<std::string> bytes = environment_.file(path, longest_secret);
-    if (!bytes) return wrong(bytes.error().code, "names the file " + quoted(path) + ": " + bytes.error().what, "");
+Result<std::string> Secrets::file(const std::string& path, std::size_t longest) const {
+    Result<std::string> bytes = environment_.file(path, longest);
+    if (!bytes) return bytes;
     if (bytes->ends_with('\n')) bytes->pop_back();
     if (bytes->ends_with('\r')) bytes->pop_back();
     return bytes;

@@ -22,8 +22,8 @@ public:
     // Problems name the variable or the file, never a value. Each secret is looked up once in this object's life.
     [[nodiscard]] model::Result<std::string> expand(std::string_view text, std::string_view queue);
 
-    // What the file holds, without the newline at its end.
-    [[nodiscard]] model::Result<std::string> file(const std::string& path) const;
+    // What the file holds, without the newline at its end. Problems don't name it: its path may be a secret by mistake.
+    [[nodiscard]] model::Result<std::string> file(const std::string& path, std::size_t longest = longest_secret) const;
 
 private:
     [[nodiscard]] model::Result<std::string> secret(const std::string& form);

@@ -70,12 +70,12 @@ std::optional<std::string> Values::text(const Field& field) {
     return std::nullopt;
 }
 
-std::optional<std::string> Values::file(const Field& field) {
+std::optional<std::string> Values::file(const Field& field, std::size_t longest) {
     const std::optional<std::string> path = text(field);
     if (!path) return std::nullopt;
-    Result<std::string> content = secrets_.file(*path);
+    Result<std::string> content = secrets_.file(*path, longest);
     if (content) return *content;
-    fault(field, content.error().what, content.error().hint, content.error().code);
+    fault(field, "names the file " + shown(field) + ": " + content.error().what, content.error().hint, content.error().code);
     return std::nullopt;
 }
 

@@ -49,7 +49,7 @@ public:
     // The text with everything put in. Nothing when absent, or told already.
     [[nodiscard]] std::optional<std::string> text(const Field& field);
     // What the file holds that the value names, without the newline at its end. Nothing when absent, or told already.
-    [[nodiscard]] std::optional<std::string> file(const Field& field);
+    [[nodiscard]] std::optional<std::string> file(const Field& field, std::size_t longest = longest_secret);
     // The items of a list, or a scalar or mapping as the only one. An empty list is told.
     [[nodiscard]] std::vector<Field> one_or_more(const Field& field);
 

@@ -13,7 +13,9 @@ target_include_directories(contract_rabbitmq PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
 # RETRYD_TEST_AMQP set, are integration's.
 function(register_contract_rabbitmq)
   add_test(NAME contract_rabbitmq COMMAND ${WITH_BROKER} $<TARGET_FILE:contract_rabbitmq>)
-  set_tests_properties(contract_rabbitmq PROPERTIES LABELS integration FIXTURES_REQUIRED broker)
+  add_test(NAME contract_rabbitmq_tls
+           COMMAND ${WITH_BROKER} ${CMAKE_COMMAND} -E env RETRYD_TEST_LINKS=tls $<TARGET_FILE:contract_rabbitmq>)
+  set_tests_properties(contract_rabbitmq contract_rabbitmq_tls PROPERTIES LABELS integration FIXTURES_REQUIRED broker)
 endfunction()
 cmake_language(DEFER CALL register_contract_rabbitmq)
 

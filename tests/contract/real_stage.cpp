@@ -103,8 +103,8 @@ private:
 class RealStage : public Stage, public ports::Inbox {
 public:
     RealStage() {
-        policy_.addresses = {address_from_environment()};
-        outside_ = std::make_unique<Outside>(policy_.addresses.front());
+        policy_ = policy_from_environment();
+        outside_ = std::make_unique<Outside>(address_from_environment());
         links_ = std::make_unique<amqp::Links>(policy_, main_, *this, amqp::Introduction{"retryd contract", RETRYD_VERSION});
     }
     ~RealStage() override {

@@ -3,10 +3,10 @@
 set(private_broker ${TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/tools/private_broker)
 set(broker_folder ${CMAKE_BINARY_DIR}/test-broker)
 
-# Put before a command that needs the broker: it then has RETRYD_TEST_AMQP. The test must also require the fixture `broker`.
+# Put before a command that needs the broker: it then has RETRYD_TEST_AMQP and RETRYD_TEST_AMQPS. The test must also require the fixture `broker`.
 set(WITH_BROKER ${private_broker} env ${broker_folder} --)
 
-add_test(NAME broker.start COMMAND ${private_broker} start ${broker_folder})
+add_test(NAME broker.start COMMAND ${private_broker} start-tls ${broker_folder})
 add_test(NAME broker.stop COMMAND ${private_broker} stop ${broker_folder})
 set_tests_properties(broker.start PROPERTIES FIXTURES_SETUP broker TIMEOUT 150)
 set_tests_properties(broker.stop PROPERTIES FIXTURES_CLEANUP broker TIMEOUT 60)

@@ -114,8 +114,8 @@ class IntegrationCase(unittest.TestCase):
         """One persistent message into the work queue."""
         self.wire.publish(queue or self.queue, body, encode_properties(**{"delivery_mode": 2, **properties}))
 
-    def proxy(self):
-        return self.entered(Proxy(os.environ["RETRYD_TEST_AMQP"]))
+    def proxy(self, url=None, context=None):
+        return self.entered(Proxy(url or os.environ["RETRYD_TEST_AMQP"], context))
 
     # --- what it asks
 

@@ -10,6 +10,8 @@
         proxy.refuse(); proxy.accept()  # new connections
     proxy.swallow_confirm()         # the next confirm never reaches the client
     proxy.spoil("down", spoiled)    # the next bytes that way are what spoiled(bytes) makes of them
+
+With a server's ssl.SSLContext it is the one that speaks TLS to the client. Without, TLS passes it as it is.
 """
 
 import asyncio
@@ -133,7 +135,8 @@ class Pair:
 
 
 class Proxy:
-    def __init__(self, url):
+    def __init__(self, url, context=None):
+        self.context = context
         self.target = urllib.parse.urlsplit(url)
         self.thread = LoopThread()
         self.pairs = {}  # pair: its task
@@ -153,10 +156,11 @@ class Proxy:
     @property
     def url(self):
         login = self.target.netloc.rpartition("@")[0]
-        return f"amqp://{login}@127.0.0.1:{self.port}{self.target.path}"
+        scheme = "amqps" if self.context else self.target.scheme
+        return f"{scheme}://{login}@127.0.0.1:{self.port}{self.target.path}"
 
     async def listen(self):
-        return await asyncio.start_server(self.connected, "127.0.0.1", 0)
+        return await asyncio.start_server(self.connected, "127.0.0.1", 0, ssl=self.context)
 
     async def connected(self, reader, writer):
         self.connects += 1

@@ -31,7 +31,7 @@ class Package(unittest.TestCase):
             {"usr/bin/retryd", "usr/bin/retryctl", "usr/lib/systemd/system/retryd.service", "usr/lib/systemd/system/retryd@.service",
              "etc/retryd/retryd.yaml.example"} | {f"DEBIAN/{name}" for name in ("control", "md5sums", "conffiles", "postinst", "prerm", "postrm")})
         self.assertLessEqual(
-            {f"usr/share/doc/retryd/{name}" for name in ("README.md", "operations.md", "metrics.md", "copyright", "examples/full.yaml")}, documents)
+            {f"usr/share/doc/retryd/{name}" for name in ("README.md", "operations.md", "tls.md", "metrics.md", "copyright", "examples/full.yaml")}, documents)
 
     def test_the_programs_run_and_are_stripped(self):
         for name in ("retryd", "retryctl"):
@@ -40,7 +40,7 @@ class Package(unittest.TestCase):
             self.assertNotIn(b".debug_info", program.read_bytes())
 
     def test_its_dependencies_are_read_from_the_programs(self):
-        for library in ("libc6", "librabbitmq4", "libyaml-cpp0.7", "passwd"):
+        for library in ("libc6", "librabbitmq4", "libssl3", "libyaml-cpp0.7", "passwd"):
             self.assertIn(library, self.field("Depends"))
 
     def test_everything_belongs_to_root_and_nobody_else_can_change_it(self):

@@ -3,8 +3,12 @@
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from authority import self_signed  # noqa: E402
 
 CONFIG = pathlib.Path(__file__).resolve().parents[2] / "config"
 SECRETS = {"amqp": "amqp://guest:guest@127.0.0.1:5672/", "retryd-token": "0123456789abcdef0123456789abcdef"}  # in /run/secrets
@@ -21,6 +25,8 @@ class Policies(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="retryd-policies-")))
         for name, secret in SECRETS.items():
             (self.folder / name).write_text(secret, encoding="utf-8")
+        for name in ("broker-ca", "retryd"):
+            self_signed(self.folder / name, name)
 
     def policy(self, name):
         """A copy of it that has its secrets."""

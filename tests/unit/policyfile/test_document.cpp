@@ -1,4 +1,3 @@
-#include "policyfile/broker_uri.hpp"
 #include "unit/policyfile/policy_text.hpp"
 
 #include <algorithm>
@@ -62,36 +61,6 @@ TEST_CASE("what stands twice is told with both lines, however deep it stands") {
                 "4:3: \"as\" stands here a second time, the first is in line 3");
     check_fault(d + "groups: {g: {queues: [a]}, g: {queues: [b]}}\n",
                 "3:28: \"g\" stands here a second time, the first is in line 3");
-}
-
-TEST_CASE("a broker URI is read to its parts") {
-    const auto read = [](const std::string& uri) {
-        const auto address = parse_broker_uri(uri);
-        if (!address) return address.error().what;
-        return address->user + "|" + address->password + "|" + address->host + "|" + std::to_string(address->port) + "|" +
-               address->vhost;
-    };
-    CHECK(read("amqp://h") == "guest|guest|h|5672|/");
-    CHECK(read("amqp://h/") == "guest|guest|h|5672|/");
-    CHECK(read("amqp://h/%2f") == "guest|guest|h|5672|/");
-    CHECK(read("amqp://u:p@h:1/v%2Fw") == "u|p|h|1|v/w");
-    CHECK(read("amqp://u:@[fe80::1]:5673") == "u||fe80::1|5673|/");
-    CHECK(read("amqp://svc:p%40s%3As%2Fw%23rd%3F%25@h") == "svc|p@s:s/w#rd?%|h|5672|/");
-    CHECK(read("http://h") == "the broker URI does not begin with amqp://");
-    CHECK(read("amqp://svc:p@s@h") == "the broker URI has a second @");
-    CHECK(read("amqp://svc:p:s@h") == "the broker URI has a second : in its user part");
-    CHECK(read("amqp://svc:p/s@h") == "the broker URI has an @ after its first /");
-    CHECK(read("amqp://svc:p#s@h") == "the broker URI has a ? or # in it; no query is read");
-    CHECK(read("amqp://h?heartbeat=5") == "the broker URI has a ? or # in it; no query is read");
-    CHECK(read("amqp://svc:p%s@h") == "the broker URI has a % that begins no %XX, or a control character, in its user part");
-    CHECK(read("amqp://svc:p%00@h") == "the broker URI has a % that begins no %XX, or a control character, in its user part");
-    CHECK(read("amqp://svc@h") == "the broker URI has a user without a password");
-    CHECK(read("amqp://h:08080") ==
-          "the host part of the broker URI can't be read: its port has a leading zero, which some read as octal");
-    CHECK(read("amqp://h/a/b") == "the broker URI has a second / after the host");
-    CHECK(read("amqp://") == "the host part of the broker URI can't be read: it has no host");
-    CHECK(without_password("amqp://u:p@h/v") == "amqp://u:***@h/v");
-    CHECK(without_password("amqp://u:p@s@h") == "amqp://u:***@h");
 }
 
 TEST_CASE("torn and twisted files are refused or read, never more than that") {
