@@ -46,14 +46,17 @@ constexpr std::array texts{
               "Declare it, or say `declare: quorum` in the policy. retryd looks again every 5 s at the latest."},
     CauseText{"memory", "The limit on what is in hand is reached, so nothing more is read from the broker:",
               "It ends when deliveries finish and a tenth is free again. For more at once, raise `memory` in the policy."},
-    CauseText{"subscription-lost", "The broker took the subscription away:",
+    CauseText{"subscription-lost", "The broker took the subscription away, or serves it no more:",
               "retryd subscribes again by itself. Look at the queue and the broker's log if it lasts."},
     CauseText{"ack-timeout", "The broker closed the channel because a message was unacked for too long:",
               "retryd subscribes again by itself. Keep deliver.timeout well below the broker's consumer_timeout."},
-    CauseText{"broker-dead-letter-wait",
-              "Some of what waited comes back late:", "It ends by itself, within three minutes of the lane's return."},
+    CauseText{"broker-dead-letter-wait", "Some of what waits for a later try comes back late, or not at all:",
+              "Where the lane was away it ends by itself, within three minutes of its return. A delay queue that somebody "
+              "declared with other arguments, or that a policy reaches, has to be put right."},
     CauseText{"confirm-late", "The broker does not confirm the copies of failed messages:",
-              "retryd renews the connection and publishes them again. Look at the broker's load if it comes back."}};
+              "retryd renews the connection and publishes them again. Look at the broker's load if it comes back."},
+    CauseText{"link-stuck", "A connection to the broker does nothing any more:",
+              "retryd ends it and connects again by itself. Look at the broker, the network between, and the resolver."}};
 constexpr std::string_view healing_unknown = "retryd goes on by itself when it has ended.";
 
 const CauseText* text_of(std::string_view cause) {

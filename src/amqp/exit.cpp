@@ -1,6 +1,8 @@
 #include "amqp/exit.hpp"
 
 #include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 namespace retryd::amqp {
@@ -25,6 +27,14 @@ void Exit::pull() {
 void Exit::close() {
     const std::lock_guard lock{mutex_};
     pulled_ = false;
+}
+
+Exit::Traffic Exit::traffic() {
+    const std::lock_guard lock{mutex_};
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (!lent_.open() || ::getsockopt(lent_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+    return {info.tcpi_bytes_acked, info.tcpi_bytes_received};
 }
 
 }  // namespace retryd::amqp

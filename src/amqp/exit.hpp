@@ -7,6 +7,7 @@
 
 #include "amqp/descriptor.hpp"
 
+#include <cstdint>
 #include <mutex>
 
 namespace retryd::amqp {
@@ -19,6 +20,13 @@ public:
     // --- main thread
     void pull();   // ends the socket that is lent, and every one lent until close()
     void close();  // the next connection may live
+    // Bytes that have passed the socket that is lent, both as the kernel sees it; none where nothing is lent. A long send that
+    // makes progress shows here, and only here, while its thread is in the call.
+    struct Traffic {
+        std::uint64_t acknowledged = 0;  // by the peer's kernel
+        std::uint64_t received = 0;
+    };
+    [[nodiscard]] Traffic traffic();
 
 private:
     std::mutex mutex_;

@@ -12,6 +12,8 @@ namespace asio = boost::asio;
 
 namespace {
 
+constexpr auto pulse_interval = std::chrono::seconds{1};
+constexpr std::uint64_t busy_bytes = 4096;  // in a pulse: more than heartbeats and confirms of a quiet link
 // Longer than the pump's own bound, which holds unless its thread is stuck.
 constexpr auto close_must_be_over = std::chrono::seconds{6};
 
@@ -26,8 +28,10 @@ const char* name_of(ports::Link link) {
 
 Link::Link(ports::Link link, const model::BrokerPolicy& policy, const Introduction& introduction, asio::io_context& main,
            ports::Inbox& inbox)
-    : main_(main),
+    : which_(link),
+      main_(main),
       inbox_(inbox),
+      pulse_(main),
       last_resort_(main),
       pump_(link, policy, introduction, exit_, [this](Events& events) { hand_over(events); }),
       thread_(name_of(link), [this] { pump_.run(); }) {}
@@ -42,6 +46,35 @@ void Link::connect(std::size_t address) {
     closes_seen_ = 0;
     exit_.close();
     asio::post(pump_.context(), [this, address] { pump_.connect(address); });
+    ask_for_life();
+    feel_pulse_in_a_second();
+}
+
+void Link::ask_for_life() {
+    answered_ = false;
+    asio::post(pump_.context(), [this] {
+        asio::post(main_, [this, alive = watched_] {
+            if (!alive.expired()) answered_ = true;
+        });
+    });
+}
+
+void Link::feel_pulse_in_a_second() {
+    pulse_.expires_after(pulse_interval);
+    pulse_.async_wait([this](boost::system::error_code error) {
+        if (!error && state_ != State::down) feel_pulse();
+    });
+}
+
+void Link::feel_pulse() {
+    const auto now = exit_.traffic();
+    const auto before = std::exchange(traffic_, now);
+    const bool progress = now.acknowledged != before.acknowledged;
+    const bool busy = now.acknowledged - before.acknowledged >= busy_bytes || now.received - before.received >= busy_bytes;
+    pulses_.assign(1, ports::LinkPulse{which_, answered_ || progress, busy});
+    if (answered_) ask_for_life();
+    feel_pulse_in_a_second();
+    inbox_.broker_events(pulses_);
 }
 
 void Link::disconnect() {
@@ -88,6 +121,7 @@ void Link::receive(Events& events) {
         if (std::holds_alternative<ports::LinkDown>(event)) {
             state_ = State::down;
             last_resort_.cancel();
+            pulse_.cancel();
         }
     }
     taken_ += bytes_in(events);

@@ -2,7 +2,8 @@
 // One link as the main thread sees it: a pump on a thread of its own, and the two ways in and out of it.
 //
 // Everything here belongs to the main thread. Commands go over by one post for each batch, events come back by one post
-// for each turn of the pump; the vectors travel to and fro and keep their capacity.
+// for each turn of the pump; the vectors travel to and fro and keep their capacity. Once a second the pump's thread is asked
+// for a sign of life; the question waits where the thread is stuck, so there is never more than one.
 
 #include "amqp/exit.hpp"
 #include "amqp/pump.hpp"
@@ -33,12 +34,20 @@ public:
 
 private:
     void receive(Events& events);
+    void ask_for_life();
+    void feel_pulse_in_a_second();
+    void feel_pulse();
     void hand_over(Events& events);  // called on the pump's thread
 
+    ports::Link which_;
     boost::asio::io_context& main_;
     ports::Inbox& inbox_;
+    boost::asio::steady_timer pulse_;
     boost::asio::steady_timer last_resort_;                                         // for a close that is stuck in a send
     enum class State : std::uint8_t { down, connecting, up } state_ = State::down;  // as told to the inbox
+    bool answered_ = false;              // by the pump's thread, since it was asked for a sign of life
+    Exit::Traffic traffic_;              // as of the last pulse
+    Events pulses_;                      // reused
     std::uint32_t closes_seen_ = 0;                                                 // PublishChannelClosed since connect()
     std::size_t taken_ = 0;                                                         // bytes that the pump is not told of yet
     Events spare_events_;                                                           // go over with the next commands …

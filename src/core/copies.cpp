@@ -14,6 +14,8 @@ constexpr std::uint64_t window_bytes = 16 * 1024 * 1024;
 constexpr std::uint32_t links_lost_at_most = 3;
 constexpr model::Milliseconds first_pause{1000};
 constexpr model::Milliseconds longest_pause{30000};
+constexpr model::Milliseconds first_rest{30000};
+constexpr model::Milliseconds longest_rest{300000};
 
 }  // namespace
 
@@ -24,6 +26,7 @@ void CopyActions::clear() {
 }
 
 void Copies::add(DeliveryKey delivery, const model::QueueSpec& target, model::ByteCount size) {
+    if (copies_.empty()) unanswered_since_.reset();
     auto& copy = copies_[delivery];
     copy.target = target.name;
     copy.size = size;
@@ -45,18 +48,20 @@ void Copies::link_up() {
     renewing_ = false;
 }
 
-void Copies::link_down() {
+void Copies::link_down(SteadyTime now) {
     up_ = false;
     blocked_ = false;
     if (in_flight_.size() == 1) {
-        auto& copy = copies_.at(in_flight_.begin()->second.delivery);
-        if (++copy.links_lost >= links_lost_at_most) stick(copy, "the link was lost each time it was published");
+        const auto delivery = in_flight_.begin()->second.delivery;
+        if (++copies_.at(delivery).links_lost >= links_lost_at_most)
+            rest(delivery, "the link was lost each time it was published", now);
     }
     void_flights();
 }
 
 void Copies::blocked(bool on, SteadyTime now) {
     blocked_ = on;
+    unanswered_since_.reset();
     // The time under an alarm does not count against the confirms that are due.
     for (auto& [number, flight] : in_flight_) flight.sent = now;
 }
@@ -65,19 +70,22 @@ void Copies::blocked(bool on, SteadyTime now) {
 void Copies::void_flights() {
     for (auto it = in_flight_.rbegin(); it != in_flight_.rend(); ++it) {
         auto& copy = copies_.at(it->second.delivery);
-        if (copy.state == State::stuck) continue;
-        copy.state = State::ready;
         copy.suspect = true;
+        if (copy.state == State::resting) continue;
+        copy.state = State::ready;
         suspects_.push_front(it->second.delivery);
     }
     in_flight_.clear();
     bytes_in_flight_ = 0;
 }
 
-void Copies::stick(Copy& copy, const std::string& why) {
-    copy.state = State::stuck;
+// It may be the copy, or only a bad time for it: it is not given up, but it disturbs the others seldom.
+void Copies::rest(DeliveryKey delivery, const std::string& why, SteadyTime now) {
+    auto& copy = copies_.at(delivery);
     copy.unroutable = true;
     copy.trouble = why;
+    pause(delivery, copy, now + grown(first_rest, longest_rest, copy.rests++));
+    copy.state = State::resting;
 }
 
 Copies::Copy* Copies::take(std::uint64_t number, DeliveryKey& delivery) {
@@ -85,6 +93,7 @@ Copies::Copy* Copies::take(std::uint64_t number, DeliveryKey& delivery) {
     if (found == in_flight_.end()) return nullptr;
     delivery = found->second.delivery;
     in_flight_.erase(found);
+    unanswered_since_.reset();
     auto& copy = copies_.at(delivery);
     bytes_in_flight_ -= copy.size.value;
     copy.suspect = false;  // it has an answer, so it does not close the channel
@@ -127,8 +136,8 @@ std::optional<DeliveryKey> Copies::returned(std::uint64_t number, SteadyTime now
     return delivery;
 }
 
-void Copies::channel_closed(const std::string& why) {
-    if (in_flight_.size() == 1) stick(copies_.at(in_flight_.begin()->second.delivery), why);
+void Copies::channel_closed(const std::string& why, SteadyTime now) {
+    if (in_flight_.size() == 1) rest(in_flight_.begin()->second.delivery, why, now);
     void_flights();
 }
 
@@ -181,7 +190,12 @@ void Copies::wake(SteadyTime now) {
         const auto delivery = pausing_.begin()->second;
         pausing_.erase(pausing_.begin());
         const auto it = copies_.find(delivery);
-        if (it != copies_.end() && it->second.state == State::pausing) enqueue(delivery, it->second);
+        if (it == copies_.end()) continue;
+        auto& copy = it->second;
+        if (copy.state == State::pausing) enqueue(delivery, copy);
+        if (copy.state != State::resting) continue;
+        copy.state = State::ready;  // alone, as one that may do it again
+        suspects_.push_back(delivery);
     }
 }
 
@@ -190,7 +204,17 @@ void Copies::advance(SteadyTime now, CopyActions& out) {
     ask_for_declarations(out);
     fill_window(now, out);
     const bool late = !in_flight_.empty() && !blocked_ && now - in_flight_.begin()->second.sent >= confirm_timeout_;
-    if (late && !renewing_) out.renew_link = renewing_ = true;
+    if (!late || renewing_) return;
+    out.renew_link = renewing_ = true;
+    if (!unanswered_since_) unanswered_since_ = in_flight_.begin()->second.sent;
+}
+
+std::optional<SteadyTime> Copies::late_since(SteadyTime now) const {
+    if (blocked_ || copies_.empty()) return std::nullopt;
+    if (unanswered_since_) return unanswered_since_;
+    if (in_flight_.empty()) return std::nullopt;
+    const auto sent = in_flight_.begin()->second.sent;
+    return now - sent >= confirm_timeout_ / 3 ? std::optional(sent) : std::nullopt;
 }
 
 void Copies::ask_for_declarations(CopyActions& out) {
@@ -247,9 +271,9 @@ bool Copies::is_unroutable(DeliveryKey delivery) const {
     return found != copies_.end() && found->second.unroutable;
 }
 
-bool Copies::is_stuck(DeliveryKey delivery) const {
+bool Copies::is_resting(DeliveryKey delivery) const {
     const auto found = copies_.find(delivery);
-    return found != copies_.end() && found->second.state == State::stuck;
+    return found != copies_.end() && found->second.state == State::resting;
 }
 
 std::string Copies::trouble(DeliveryKey delivery) const {

@@ -5,8 +5,8 @@
 //        ▲                                          ├─ returned: declare, publish again, once; then `unroutable`, slowly
 //        └──────────────────────────────────────────┘
 //   nacked: again after 1 s growing to 30 s · no confirm in time: the link is renewed and everything is published again ·
-//   channel or link closed: what was in flight is published again one at a time; the copy that alone closes the channel, or three
-// times the link, is stuck for good.
+//   channel or link closed: what was in flight is published again one at a time; the copy that alone closes the channel, or
+//   three times the link, rests before it is tried again, 30 s growing to 5 min.
 //
 // Feed facts, then call advance() once and perform what it asks for. At most 256 copies or 16 MiB are unconfirmed; a
 // larger copy goes alone. The numbers that name publishes rise and are never reused.
@@ -47,7 +47,7 @@ public:
 
     // Facts of the publish link.
     void link_up();
-    void link_down();
+    void link_down(model::SteadyTime now);
     void blocked(bool on, model::SteadyTime now);
     struct Done {
         model::DeliveryKey delivery;
@@ -57,7 +57,7 @@ public:
     // Both tell whose copy it was; nothing for a number that is not in flight.
     std::optional<model::DeliveryKey> nacked(std::uint64_t number, model::SteadyTime now, std::uint64_t random);
     std::optional<model::DeliveryKey> returned(std::uint64_t number, model::SteadyTime now);
-    void channel_closed(const std::string& why);
+    void channel_closed(const std::string& why, model::SteadyTime now);
     // Facts of the link that declares.
     void declared(const model::QueueName& queue, bool exists, model::SteadyTime now);
     void declaring_failed();  // the link is down: every declaration under way is void
@@ -70,25 +70,27 @@ public:
     [[nodiscard]] std::size_t size() const { return copies_.size(); }
     [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
     [[nodiscard]] bool is_blocked() const { return blocked_; }
-    [[nodiscard]] bool is_late() const { return renewing_; }  // a confirm did not come in time, the link is being renewed
+    // Since when confirms are awaited in vain; nothing while they come in time. Named after a third of the confirm timeout.
+    [[nodiscard]] std::optional<model::SteadyTime> late_since(model::SteadyTime now) const;
     // The copy can't be placed: its queue is not there and can't be made, the broker refuses it again and again, or it closes
     // the channel.
     [[nodiscard]] bool is_unroutable(model::DeliveryKey delivery) const;
-    // … and will not be tried again.
-    [[nodiscard]] bool is_stuck(model::DeliveryKey delivery) const;
+    // … and rests for long before it is tried again.
+    [[nodiscard]] bool is_resting(model::DeliveryKey delivery) const;
     // Why; empty for one that has not been tried yet, or whose queue can't be declared.
     [[nodiscard]] std::string trouble(model::DeliveryKey delivery) const;
 
 private:
-    enum class State : std::uint8_t { undeclared, ready, in_flight, pausing, stuck };
+    enum class State : std::uint8_t { undeclared, ready, in_flight, pausing, resting };
     struct Copy {
         model::QueueName target;
         model::ByteCount size;
         State state = State::ready;
         std::uint32_t refusals = 0;    // nacks and returns
-        bool unroutable = false;       // returned or nacked twice, not declarable, or stuck
+        bool unroutable = false;       // returned or nacked twice, not declarable, or resting
         bool suspect = false;          // in flight when the channel or the link was closed
         std::uint32_t links_lost = 0;  // while it was alone in flight
+        std::uint32_t rests = 0;
         std::string trouble;
     };
     struct InFlight {
@@ -107,7 +109,7 @@ private:
     void wake(model::SteadyTime now);
     void ask_for_declarations(CopyActions& out);
     void void_flights();
-    void stick(Copy& copy, const std::string& why);
+    void rest(model::DeliveryKey delivery, const std::string& why, model::SteadyTime now);
     void fill_window(model::SteadyTime now, CopyActions& out);
     [[nodiscard]] std::deque<model::DeliveryKey>* sendable();
     Copy* take(std::uint64_t number, model::DeliveryKey& delivery);
@@ -116,6 +118,7 @@ private:
     bool up_ = false;
     bool blocked_ = false;
     bool renewing_ = false;
+    std::optional<model::SteadyTime> unanswered_since_;  // the link was renewed, and no answer has come since
     std::uint64_t last_number_ = 0;
     std::uint64_t bytes_in_flight_ = 0;
     std::unordered_map<model::DeliveryKey, Copy> copies_;

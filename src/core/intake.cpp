@@ -11,21 +11,28 @@ constexpr model::Milliseconds longest_wait{5000};
 
 }  // namespace
 
+std::optional<Intake::Step> Intake::begin(Step step) {
+    state_ = State::under_way;
+    step_ = step;
+    return step;
+}
+
 std::optional<Intake::Step> Intake::next_step(std::uint32_t wanted, model::SteadyTime now) {
     if (now < not_before_) return std::nullopt;
     switch (state_) {
         case State::under_way: return std::nullopt;
-        case State::unknown: state_ = State::under_way; return Step::look_up;
-        case State::absent: state_ = State::under_way; return Step::declare;
+        case State::unknown: return begin(Step::look_up);
+        case State::absent: return begin(Step::declare);
         case State::found:
-            if (wanted == 0) return std::nullopt;
+            if (wanted == 0) {
+                lost_ = doubted_ = false;  // what nobody wants is not missed
+                return std::nullopt;
+            }
             prefetch_ = wanted;
-            state_ = State::under_way;
-            return Step::subscribe;
+            return begin(Step::subscribe);
         case State::subscribed:
-            if (wanted == prefetch_) return std::nullopt;
-            state_ = State::under_way;
-            return Step::unsubscribe;
+            if (wanted == prefetch_ && !doubted_) return std::nullopt;
+            return begin(Step::unsubscribe);
     }
     return std::nullopt;
 }
@@ -37,6 +44,7 @@ model::SteadyTime Intake::next() const {
 
 void Intake::looked_up(bool found, model::SteadyTime now, std::uint64_t random) {
     known_ = true;
+    if (!is_awaiting(Step::look_up)) return;
     if (found) {
         missing_ = false;
         not_before_ = model::SteadyTime::min();
@@ -50,6 +58,7 @@ void Intake::looked_up(bool found, model::SteadyTime now, std::uint64_t random) 
 }
 
 void Intake::declared(bool ok, model::SteadyTime now, std::uint64_t random) {
+    if (!is_awaiting(Step::declare)) return;
     state_ = ok ? State::found : State::unknown;
     if (ok) {
         missing_ = false;
@@ -59,16 +68,26 @@ void Intake::declared(bool ok, model::SteadyTime now, std::uint64_t random) {
     }
 }
 
-void Intake::subscribed() {
+void Intake::subscribed(model::SteadyTime now) {
+    if (!is_awaiting(Step::subscribe)) return;
     state_ = State::subscribed;
+    subscribed_since_ = now;
     lost_ = false;
+    doubted_ = false;
     failures_ = 0;
     not_before_ = model::SteadyTime::min();
 }
 
 void Intake::unsubscribed() {
-    // An answer may cross the broker's closing of the channel, and then says nothing about the queue.
-    if (state_ == State::under_way) state_ = State::found;
+    if (!is_awaiting(Step::unsubscribe)) return;
+    state_ = doubted_ ? State::unknown : State::found;
+}
+
+void Intake::doubted(model::SteadyTime now) {
+    if (state_ != State::subscribed) return;
+    if (!lost_) since_ = now;
+    lost_ = true;
+    doubted_ = true;
 }
 
 void Intake::cancelled(model::SteadyTime now) {
@@ -86,6 +105,7 @@ void Intake::link_down() {
     state_ = State::unknown;
     missing_ = false;
     lost_ = false;
+    doubted_ = false;
     failures_ = 0;
     not_before_ = model::SteadyTime::min();
 }

@@ -84,6 +84,8 @@ void mind_memory(State& state) {
 void arrived(State& state, ports::Delivered&& delivered) {
     auto& queue = state.queue(delivered.tag.source.queue);
     state.touch(queue);
+    ++queue.arrivals[at(delivered.tag.source.side)];
+    queue.subscription[at(delivered.tag.source.side)].arrived();
     if (queue.next_sweep == model::SteadyTime::max()) queue.next_sweep = state.now.steady + sweep_interval;
     auto record = model::read_record(*delivered.message, delivered.arrival, delivered.tag.source.side, state.now.wall);
     if (!record) return keep_unreadable(state, queue, std::move(delivered), record.error());

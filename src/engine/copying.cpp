@@ -90,7 +90,8 @@ Verdict write(State& state, Held& held, const model::QueuePolicy& policy, Verdic
 void remember_tier(QueueState& queue, const model::QueueSpec& target, const Verdict& verdict) {
     if (verdict.kind != Verdict::Kind::tier) return;
     const bool hold = verdict.tier == model::TierKind::hold;
-    queue.tiers.try_emplace(target.name, hold ? "hold" : "delay", std::to_string(verdict.wait.count()) + "ms");
+    queue.tiers.try_emplace(target.name, TierState{hold ? "hold" : "delay", std::to_string(verdict.wait.count()) + "ms",
+                                                   core::TierWatch{verdict.wait}});
 }
 
 void count_tier(model::QueueFigures& figures, const std::string& tier) {
@@ -158,18 +159,20 @@ void nacked(State& state, ports::PublishKey key) {
 
 void returned(State& state, ports::PublishKey key, const std::string& why) {
     const auto delivery = state.copies.returned(key.value, state.now.steady);
-    if (delivery) log(state, model::LogLevel::warn, "returned", {{"why", why}});
+    const auto queue = delivery ? state.copies.target(*delivery).value : std::string();
+    if (delivery && state.limiter.admit("returned", queue, state.now.steady))
+        log(state, model::LogLevel::warn, "returned", {{"by", queue}, {"why", why}});
     drop_if_orphaned(state, delivery);
 }
 
 void publish_channel_closed(State& state, const std::string& why) {
     log(state, model::LogLevel::warn, "publish_channel_closed", {{"why", why}});
-    state.copies.channel_closed(why);
+    state.copies.channel_closed(why, state.now.steady);
     forget_orphans(state);
 }
 
 void publish_link_down(State& state) {
-    state.copies.link_down();
+    state.copies.link_down(state.now.steady);
     forget_orphans(state);
 }
 

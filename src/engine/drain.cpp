@@ -27,10 +27,10 @@ model::Milliseconds time_to_drain(const State& state) {
     return longest + beyond_timeout;
 }
 
-// What is stuck would be waited for in vain.
+// What rests is not waited for.
 bool copies_are_settled(const State& state) {
     return std::all_of(state.hand.all().begin(), state.hand.all().end(), [&](const auto& one) {
-        return one.second.state != Held::State::copying || state.copies.is_stuck(one.first);
+        return one.second.state != Held::State::copying || state.copies.is_resting(one.first);
     });
 }
 

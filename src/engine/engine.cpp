@@ -12,11 +12,17 @@
 #include "engine/topology.hpp"
 #include "engine/verdicts.hpp"
 #include "engine/views.hpp"
+#include "engine/watchdog.hpp"
 
 #include <algorithm>
 #include <type_traits>
 
 namespace retryd::engine {
+
+// Connecting and logging in have the connect timeout each; the resolver has none.
+LinkState::LinkState(const model::BrokerPolicy& broker, model::SteadyTime now)
+    : reconnect(broker.addresses.size(), now),
+      watch(broker.confirm_timeout, 2 * broker.connect_timeout + std::chrono::seconds{5}) {}
 
 State::State(model::PolicyPtr its_policy, Ports its_ports, Options its_options, const model::Clock& clock)
     : policy(std::move(its_policy)),
@@ -25,8 +31,7 @@ State::State(model::PolicyPtr its_policy, Ports its_ports, Options its_options, 
       now(clock),
       chance(options.seed),
       copies(policy->broker.confirm_timeout),
-      links{LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, 0},
-            LinkState{core::Reconnect(policy->broker.addresses.size(), clock.steady), 0, {}, false, 0}},
+      links{LinkState{policy->broker, clock.steady}, LinkState{policy->broker, clock.steady}},
       agenda(policy->queues.size() + 1) {
     queues.reserve(policy->queues.size());
     for (const auto& queue : policy->queues) {
@@ -56,6 +61,7 @@ void handle(State& state, ports::BrokerEvent&& event) {
             using Event = std::decay_t<decltype(it)>;
             if constexpr (std::is_same_v<Event, ports::LinkUp>) link_up(state, it);
             if constexpr (std::is_same_v<Event, ports::LinkDown>) link_down(state, it);
+            if constexpr (std::is_same_v<Event, ports::LinkPulse>) pulse(state, it);
             if constexpr (std::is_same_v<Event, ports::Delivered>) arrived(state, std::move(it));
             if constexpr (std::is_same_v<Event, ports::Subscribed>) subscribed(state, it.source);
             if constexpr (std::is_same_v<Event, ports::Unsubscribed>) unsubscribed(state, it.source);

@@ -9,23 +9,28 @@ void LineLimiter::count(std::uint64_t& counter, model::SteadyTime now) {
     if (sum_due_ == model::SteadyTime::max()) sum_due_ = now + interval;
 }
 
-bool LineLimiter::admit(const std::string& kind, const std::string& detail, model::SteadyTime now) {
+bool LineLimiter::admit(const std::string& kind, const std::string& detail, model::SteadyTime now, std::uint32_t most) {
     if (now >= details_until_) {
         details_.clear();
         details_until_ = now + interval;
     }
     auto& details = details_[kind];
     const bool told_apart = details.contains(detail) || details.size() < most_details;
-    if (!told_apart) return admit_key(kind + " (others)", now);
+    if (!told_apart) return admit_key(kind + " (others)", now, most);
     details.insert(detail);
-    return admit_key(detail.empty() ? kind : kind + " " + detail, now);
+    return admit_key(detail.empty() ? kind : kind + " " + detail, now, most);
 }
 
-bool LineLimiter::admit_key(const std::string& key, model::SteadyTime now) {
+bool LineLimiter::admit_key(const std::string& key, model::SteadyTime now, std::uint32_t most) {
     const auto known = seen_.find(key);
     if (known != seen_.end()) {
         if (now - known->second.written >= interval) {
             known->second.written = now;
+            known->second.lines = 1;
+            return true;
+        }
+        if (known->second.lines < most) {
+            ++known->second.lines;
             return true;
         }
         count(known->second.counted, now);

@@ -1,5 +1,6 @@
 #pragma once
-// Keeps a storm out of the log: of equal lines one in each interval is written, the rest is counted and summed up in one.
+// Keeps a storm out of the log: of equal lines one in each interval is written (or a few), the rest is counted and summed up
+// in one.
 //
 //   if (limiter.admit("orders retry", "DbTimeout 3f2a", now)) write(line);
 //   …
@@ -29,8 +30,8 @@ public:
     static constexpr std::size_t most_keys = 4000;
     static constexpr std::size_t most_named = 5;
 
-    // Whether such a line may be written now; else it is counted.
-    [[nodiscard]] bool admit(const std::string& kind, const std::string& detail, model::SteadyTime now);
+    // Whether such a line may be written now; else it is counted. `most`: of equal lines in each interval.
+    [[nodiscard]] bool admit(const std::string& kind, const std::string& detail, model::SteadyTime now, std::uint32_t most = 1);
 
     struct Sum {
         std::uint64_t lines = 0;                                  // counted, not written
@@ -46,10 +47,11 @@ public:
 
 private:
     struct Seen {
-        model::SteadyTime written;
+        model::SteadyTime written;  // the first of the interval
         std::uint64_t counted = 0;
+        std::uint32_t lines = 1;  // written in the interval
     };
-    [[nodiscard]] bool admit_key(const std::string& key, model::SteadyTime now);
+    [[nodiscard]] bool admit_key(const std::string& key, model::SteadyTime now, std::uint32_t most);
     void count(std::uint64_t& counter, model::SteadyTime now);
 
     std::unordered_map<std::string, Seen> seen_;

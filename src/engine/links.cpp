@@ -2,6 +2,7 @@
 
 #include "engine/arrivals.hpp"
 #include "engine/copying.hpp"
+#include "engine/stalls.hpp"
 #include "engine/topology.hpp"
 
 namespace retryd::engine {
@@ -9,10 +10,6 @@ namespace retryd::engine {
 using ports::Link;
 
 namespace {
-
-std::string name_of(Link link) {
-    return link == Link::consume ? "consume" : "publish";
-}
 
 void consume_link_up(State& state) {
     state.questions_on(Link::consume).clear();
@@ -33,6 +30,7 @@ void consume_link_down(State& state) {
     for (auto& queue : state.queues) {
         for (auto side : {model::Side::work, model::Side::lane}) {
             queue.intake[at(side)].link_down();
+            queue.subscription[at(side)].ended();
             queue.ack_timeout[at(side)] = false;
         }
         state.touch(queue);
@@ -61,6 +59,7 @@ void connect_where_due(State& state) {
 void link_up(State& state, const ports::LinkUp& up) {
     auto& link = state.link(up.link);
     link.reconnect.up(state.now.steady);
+    link.watch.link_changed();
     link.ever_up = true;
     link.trouble.clear();
     state.broker_version = up.broker_version;
@@ -88,6 +87,7 @@ void link_down(State& state, const ports::LinkDown& down) {
     link.trouble = down.why;
     link.refusals = down.refused ? link.refusals + 1 : 0;
     link.reconnect.down(down.refused, state.now.steady, state.chance());
+    link.watch.link_changed();
     if (down.link == Link::consume) {
         consume_link_down(state);
     } else {

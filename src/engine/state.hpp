@@ -8,7 +8,10 @@
 #include "core/copies.hpp"
 #include "core/floor.hpp"
 #include "core/intake.hpp"
+#include "core/link_watch.hpp"
 #include "core/reconnect.hpp"
+#include "core/subscription_watch.hpp"
+#include "core/tier_watch.hpp"
 #include "engine/agenda.hpp"
 #include "engine/decisions.hpp"
 #include "engine/engine.hpp"
@@ -50,6 +53,13 @@ struct LastLoss {
     bool answered_since = false;  // the consumer has answered something
 };
 
+// A delay or hold queue in use.
+struct TierState {
+    std::string kind;  // "delay", "hold"
+    std::string time;  // "800ms"
+    core::TierWatch watch;
+};
+
 struct QueueState {
     QueueState(model::QueueId its_id, const model::QueuePolicy& its_policy, model::SteadyTime now)
         : id(its_id), policy(its_policy), watch(its_policy.deliver, now) {}
@@ -60,6 +70,8 @@ struct QueueState {
     std::string consumer_trouble;                                                 // why the consumer is away or misconfigured
     std::array<core::Intake, 2> intake{core::Intake(false), core::Intake(true)};  // by Side
     std::array<std::string, 2> intake_trouble;
+    std::array<core::SubscriptionWatch, 2> subscription;
+    std::array<std::uint64_t, 2> arrivals{};              // from this source so far
     std::array<bool, 2> ack_timeout{};                    // the broker closed the channel for a late ack
     std::array<std::deque<model::DeliveryKey>, 2> ready;  // by Side: the trusted
     std::deque<model::DeliveryKey> suspects, accused;     // ready, too
@@ -77,27 +89,34 @@ struct QueueState {
     std::uint64_t turn = 0;                                                 // deliveries so far
     bool held_back = false;                                                 // intake paused: too many copies can't leave
     model::SteadyTime next_sweep = model::SteadyTime::max();                // of the hand limit
-    std::map<model::QueueName, std::pair<std::string, std::string>> tiers;  // in use: kind and time, for the depths
+    std::map<model::QueueName, TierState> tiers;
+    std::optional<bool> lots_found;  // by the first look: then it is not the first time that the queue is served
     bool lane_seen = false;
-    std::optional<model::SteadyTime> lane_back;  // after it had been away: the broker keeps its tiers shut for a while
+    bool lane_was_there = false;                 // before it was missing
+    std::optional<model::SteadyTime> lane_back;  // after it was missing
     bool touched = false;
 };
 
 struct LinkState {
+    LinkState(const model::BrokerPolicy& broker, model::SteadyTime now);
+
     core::Reconnect reconnect;
     std::size_t address = 0;  // tried or in use
     std::string trouble;      // why it is down; empty while up
     bool ever_up = false;
     std::size_t refusals = 0;  // in a row: the broker itself said no
+    core::LinkWatch watch;
+    std::uint64_t answers = 0;  // of the broker, to questions and subscriptions
 };
 
 // What a look-up or a declaration was for; answers come in the order of the questions, on the link that was asked:
 // the publish link for what copies need, the consume link for the rest.
 struct Question {
-    enum class Purpose : std::uint8_t { source, lot, target, depth };
+    enum class Purpose : std::uint8_t { source, lot, target, depth, subscription };
     Purpose purpose = Purpose::depth;
-    model::Source source;   // source
+    model::Source source;   // source, subscription; lot: for its queue
     model::QueueSpec spec;  // lot, target: declared where missing
+    model::SteadyTime asked{};
 };
 
 struct State {

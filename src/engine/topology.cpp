@@ -1,6 +1,7 @@
 #include "engine/topology.hpp"
 
 #include "engine/arrivals.hpp"
+#include "engine/watchdog.hpp"
 
 #include <algorithm>
 
@@ -29,11 +30,16 @@ model::QueueSpec source_spec(const QueueState& queue, Side side) {
 ports::Link link_for(Purpose purpose) {
     switch (purpose) {
         case Purpose::source:
+        case Purpose::subscription:
         case Purpose::depth: return ports::Link::consume;
         case Purpose::lot:
         case Purpose::target: break;
     }
     return ports::Link::publish;
+}
+
+bool is_part_of_the_start(Purpose purpose) {
+    return purpose != Purpose::depth && purpose != Purpose::subscription;
 }
 
 void declare(State& state, const Question& question) {
@@ -99,7 +105,10 @@ void source_answered(State& state, const Question& question, bool there, bool de
     if (intake.is_missing() && !was_missing && !intake.may_declare())
         log(state, model::LogLevel::warn, "queue_missing", {{"queue", question.spec.name.value}, {"why", why}});
     if (there && question.source.side == Side::lane) {
-        if (was_missing && queue.lane_seen) queue.lane_back = state.now.steady;
+        if (was_missing) {
+            queue.lane_back = state.now.steady;
+            queue.lane_was_there = queue.lane_seen;
+        }
         queue.lane_seen = true;
     }
     if (there && was_missing) {
@@ -111,6 +120,7 @@ Question take_question(State& state, ports::Link link) {
     auto& questions = state.questions_on(link);
     auto question = questions.front();
     questions.pop_front();
+    ++state.link(link).answers;
     return question;
 }
 
@@ -118,6 +128,7 @@ Question take_question(State& state, ports::Link link) {
 
 void ask(State& state, Question question) {
     const auto link = link_for(question.purpose);
+    question.asked = state.now.steady;
     (link == ports::Link::consume ? state.to_consume : state.to_publish).emplace_back(ports::LookUp{question.spec.name});
     state.questions_on(link).push_back(std::move(question));
 }
@@ -130,18 +141,20 @@ void looked_up(State& state, const ports::LookedUp& answer) {
         state.depths.erase(answer.queue);
     }
     switch (question.purpose) {
-        case Purpose::depth: return;
+        case Purpose::depth: return watch_tiers(state, question.source.queue, answer.queue);
+        case Purpose::subscription: return watch_subscription(state, question, answer);
         case Purpose::source:
             source_answered(state, question, answer.found, false, trouble_text(answer.code, answer.why));
             return;
         case Purpose::lot:
         case Purpose::target: break;
     }
-    if (answer.found) {
-        state.copies.declared(answer.queue, true, state.now.steady);
-        return;
+    if (question.purpose == Purpose::lot) {
+        auto& known = state.queue(question.source.queue).lots_found;
+        known = known.value_or(answer.found);
     }
-    declare(state, question);
+    if (!answer.found) return declare(state, question);
+    state.copies.declared(answer.queue, true, state.now.steady);
 }
 
 void declared(State& state, const ports::Declared& answer) {
@@ -163,7 +176,7 @@ void declared(State& state, const ports::Declared& answer) {
 void ensure_lots(State& state) {
     for (const auto& queue : state.queues) {
         for (const auto& lot : model::lots_of(queue.policy))
-            ask(state, {Purpose::lot, {}, model::plain_queue(lot, queue.policy.retry.queue_type)});
+            ask(state, {Purpose::lot, {queue.id, Side::work}, model::plain_queue(lot, queue.policy.retry.queue_type)});
     }
 }
 
@@ -184,21 +197,23 @@ void mind_readiness(State& state) {
     });
     const bool answered = std::all_of(state.questions.begin(), state.questions.end(), [](const auto& questions) {
         return std::all_of(questions.begin(), questions.end(),
-                           [](const Question& question) { return question.purpose == Purpose::depth; });
+                           [](const Question& question) { return !is_part_of_the_start(question.purpose); });
     });
     state.ready = links && sources && answered;
 }
 
 void subscribed(State& state, model::Source source) {
     auto& queue = state.queue(source.queue);
-    queue.intake[at(source.side)].subscribed();
-    queue.ack_timeout[at(source.side)] = false;
+    ++state.link(ports::Link::consume).answers;
+    queue.intake[at(source.side)].subscribed(state.now.steady);
+    queue.subscription[at(source.side)].renewed();
     queue.intake_trouble[at(source.side)].clear();
     state.touch(queue);
 }
 
 void unsubscribed(State& state, model::Source source) {
     auto& queue = state.queue(source.queue);
+    ++state.link(ports::Link::consume).answers;
     queue.intake[at(source.side)].unsubscribed();
     state.touch(queue);
 }
@@ -206,6 +221,8 @@ void unsubscribed(State& state, model::Source source) {
 void subscription_lost(State& state, model::Source source) {
     auto& queue = state.queue(source.queue);
     queue.intake[at(source.side)].cancelled(state.now.steady);
+    queue.subscription[at(source.side)].ended();
+    queue.ack_timeout[at(source.side)] = false;
     log(state, model::LogLevel::warn, "subscription_lost", {{"queue", source_name(queue, source.side).value}});
     state.touch(queue);
 }
@@ -213,7 +230,9 @@ void subscription_lost(State& state, model::Source source) {
 void source_closed(State& state, const ports::SourceClosed& closed) {
     auto& queue = state.queue(closed.source.queue);
     const auto side = at(closed.source.side);
+    ++state.link(ports::Link::consume).answers;
     queue.intake[side].closed(state.now.steady, state.chance());
+    queue.subscription[side].ended();
     queue.intake_trouble[side] = trouble_text(closed.code, closed.why);
     queue.ack_timeout[side] = closed.why.find("timeout") != std::string::npos;
     orphan(state, closed.source);
@@ -229,9 +248,11 @@ void ask_for_depths(State& state) {
     const auto about_depth = [](const Question& question) { return question.purpose == Purpose::depth; };
     if (std::any_of(open.begin(), open.end(), about_depth)) return;  // with the memory full answers stay unread: once is enough
     for (const auto& queue : state.queues) {
-        std::vector<model::QueueName> names{queue.policy.name, queue.policy.lane, queue.policy.parked, queue.policy.dlq};
-        for (const auto& [name, kind] : queue.tiers) names.push_back(name);
-        for (const auto& name : names) ask(state, {Purpose::depth, {}, model::plain_queue(name, model::QueueType::quorum)});
+        ask_about_subscriptions(state, queue);
+        std::vector<model::QueueName> names{queue.policy.parked, queue.policy.dlq};
+        for (const auto& [name, tier] : queue.tiers) names.push_back(name);
+        for (const auto& name : names)
+            ask(state, {Purpose::depth, {queue.id, Side::work}, model::plain_queue(name, model::QueueType::quorum)});
     }
 }
 

@@ -12,6 +12,7 @@ using Watch = core::ConsumerWatch::State;
 
 namespace {
 
+constexpr std::uint32_t presence_lines = 5;           // of each kind in ten seconds
 constexpr model::Milliseconds dying_takes{1000};      // a consumer that still answers some
 constexpr model::Milliseconds mending_takes{10'000};  // one that answers nobody
 
@@ -24,17 +25,23 @@ std::string reason_of(const core::Judgement& judgement) {
     return model::cut_text(judgement.error_message.empty() ? type : type + ": " + judgement.error_message, longest_trouble);
 }
 
+// A consumer that comes and goes many times a second does not fill the log.
+void log_presence(State& state, const QueueState& queue, model::LogLevel level, std::string_view event) {
+    const auto& name = queue.policy.name.value;
+    if (!state.limiter.admit(name + " " + std::string(event), {}, state.now.steady, presence_lines)) return;
+    std::vector<std::pair<std::string_view, std::string>> fields{{"queue", name}};
+    if (level == model::LogLevel::warn) fields.emplace_back("why", queue.consumer_trouble);
+    log(state, level, event, std::move(fields));
+}
+
 void log_change(State& state, QueueState& queue, Watch before) {
     const auto after = queue.watch.state();
     if (before == after) return;
-    const auto& name = queue.policy.name.value;
-    if (after == Watch::present) log(state, model::LogLevel::info, "consumer_present", {{"queue", name}});
-    if (after == Watch::away && before != Watch::trying)
-        log(state, model::LogLevel::warn, "consumer_away", {{"queue", name}, {"why", queue.consumer_trouble}});
-    if (after == Watch::not_ready)
-        log(state, model::LogLevel::warn, "consumer_not_ready", {{"queue", name}, {"why", queue.consumer_trouble}});
+    if (after == Watch::present) log_presence(state, queue, model::LogLevel::info, "consumer_present");
+    if (after == Watch::away && before != Watch::trying) log_presence(state, queue, model::LogLevel::warn, "consumer_away");
+    if (after == Watch::not_ready) log_presence(state, queue, model::LogLevel::warn, "consumer_not_ready");
     if (after == Watch::misconfigured && before == Watch::present)
-        log(state, model::LogLevel::warn, "consumer_misconfigured", {{"queue", name}, {"why", queue.consumer_trouble}});
+        log_presence(state, queue, model::LogLevel::warn, "consumer_misconfigured");
 }
 
 // What the outcome says about the consumer itself.

@@ -20,6 +20,7 @@ std::string_view to_text(Cause cause) {
         case Cause::ack_timeout: return "ack-timeout";
         case Cause::confirm_late: return "confirm-late";
         case Cause::broker_dead_letter_wait: return "broker-dead-letter-wait";
+        case Cause::link_stuck: return "link-stuck";
     }
     std::abort();  // a value outside the enum: memory is broken
 }

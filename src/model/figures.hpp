@@ -27,8 +27,9 @@ enum class Cause : std::uint8_t {
     ack_timeout,
     confirm_late,
     broker_dead_letter_wait,
+    link_stuck,
 };
-inline constexpr std::size_t cause_count = 13;
+inline constexpr std::size_t cause_count = 14;
 [[nodiscard]] std::string_view to_text(Cause cause);  // "consumer-away"
 
 // A histogram in the way Prometheus wants it: counts for each upper bound, and the sum.

@@ -74,6 +74,12 @@ struct LinkDown {
     bool refused = false;  // the broker answered and said no (credentials, vhost, rights)
     std::string why;       // a sentence without secrets
 };
+// Once a second from connect() to LinkDown, as far as the main loop runs: is the link's thread alive?
+struct LinkPulse {
+    Link link = Link::consume;
+    bool lives = true;  // since the last pulse it did something, or its socket made progress
+    bool busy = false;  // much has passed: what is asked may have to wait behind it
+};
 // --- events of the consume link
 struct Delivered {
     model::DeliveryTag tag;
@@ -132,7 +138,7 @@ struct Blocked {
 };
 struct Unblocked {};
 
-using BrokerEvent = std::variant<LinkUp, LinkDown, Delivered, Subscribed, Unsubscribed, SubscriptionLost, SourceClosed,
+using BrokerEvent = std::variant<LinkUp, LinkDown, LinkPulse, Delivered, Subscribed, Unsubscribed, SubscriptionLost, SourceClosed,
                                  LookedUp, Declared, Confirmed, Nacked, Returned, PublishChannelClosed, Blocked, Unblocked>;
 
 class Broker {

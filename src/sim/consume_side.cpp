@@ -75,6 +75,7 @@ void ModelBroker::settle(const ports::Settle& settle) {
 
 void ModelBroker::look_up(Link link, const model::QueueName& queue) {
     ++questions_;
+    if (silent_ && link == Link::consume) return;
     const auto* found = store_.find(queue);
     if (found == nullptr)
         return tell(link, ports::LookedUp{queue, false, 0, 0, 404, "NOT_FOUND - no queue '" + queue.value + "'", link});
@@ -97,7 +98,7 @@ void ModelBroker::deliver_what_is_ready() {
     for (auto& [source, channel] : channels_) {
         if (!channel.subscription) continue;
         auto* queue = store_.find(channel.subscription->queue);
-        if (queue == nullptr) continue;
+        if (queue == nullptr || serving_nobody_.contains(queue->spec.name)) continue;
         while (channel.subscription->open < channel.subscription->prefetch && !queue->ready.empty())
             hand_out(source, channel, *queue);
     }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr model::Microseconds login_least{1'000};
 constexpr model::Microseconds login_most{5'000};
+constexpr model::Microseconds pulse_interval = std::chrono::seconds{1};
 constexpr model::Microseconds close_bound = std::chrono::seconds{5};
 
 // Either link looks up and declares.
@@ -56,6 +57,25 @@ void ModelBroker::connect(ports::Link link, std::size_t /*address*/) {
     if (wire.state != Wire::State::down) watch_.wrong("connect on a link that is not down");
     wire.state = Wire::State::connecting;
     time_.after(chance_.between(login_least, login_most), [this, link, life = ++wire.life] { login(link, life); });
+    pulse(link, wire.life);
+}
+
+// As the adapter does it: on the client's side of the link, once a second from connect() to the end.
+void ModelBroker::pulse(ports::Link link, std::uint64_t life) {
+    time_.after(pulse_interval, [this, link, life] {
+        auto& wire = this->wire(link);
+        if (life != wire.life || wire.state == Wire::State::down) return;
+        std::vector<ports::BrokerEvent> events{ports::LinkPulse{link, !wire.frozen}};
+        pulse(link, life);
+        inbox_.broker_events(events);
+    });
+}
+
+void ModelBroker::freeze(ports::Link link, bool frozen) {
+    auto& wire = this->wire(link);
+    wire.frozen = frozen;
+    wire.commands.hold(frozen);
+    wire.events.hold(frozen);
 }
 
 void ModelBroker::login(ports::Link link, std::uint64_t life) {
@@ -114,6 +134,7 @@ void ModelBroker::run(bool running) {
 
 void ModelBroker::down(ports::Link link, bool refused, const std::string& why) {
     forget(link);
+    if (wire(link).frozen) freeze(link, false);
     wire(link).events.cut();
     tell(link, ports::LinkDown{link, refused, why});
 }
@@ -216,6 +237,20 @@ void ModelBroker::remove(const model::QueueName& queue) {
         tell(ports::Link::consume, ports::SubscriptionLost{source});
     }
     store_.remove(queue);
+}
+
+void ModelBroker::forget_consumer(const model::Source& source) {
+    const auto at = channels_.find(source);
+    if (at != channels_.end()) at->second.subscription.reset();
+}
+
+void ModelBroker::serve_nobody(const model::QueueName& queue, bool on) {
+    if (on) {
+        serving_nobody_.insert(queue);
+    } else {
+        serving_nobody_.erase(queue);
+    }
+    deliver_what_is_ready();
 }
 
 std::size_t ModelBroker::ready(const model::QueueName& queue) {

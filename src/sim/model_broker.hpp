@@ -64,6 +64,10 @@ public:
     void lend_from(const model::QueueName& queue, bool lending);  // to a second consumer, who gives everything back
     enum class Mischief : std::uint8_t { swallow_confirm, nack, nack_but_keep, give_back_as_unroutable };
     void next_copy(std::optional<Mischief> mischief) { mischief_ = mischief; }
+    void freeze(ports::Link link, bool frozen);          // nothing passes either way, and its thread shows no sign of life
+    void leave_unanswered(bool on) { silent_ = on; }     // what is asked on the consume link
+    void forget_consumer(const model::Source& source);   // without a word
+    void serve_nobody(const model::QueueName& queue, bool on);  // its messages wait, and none is delivered
     // The daemon died: both connections end, and nobody is told.
     void client_gone();
 
@@ -95,6 +99,7 @@ private:
         enum class State : std::uint8_t { down, connecting, up } state = State::down;
         bool known_up = false;   // the client has been told
         std::uint64_t life = 0;  // of the connection: what was scheduled for another is stale
+        bool frozen = false;
         Pipe<Sent> commands;
         Pipe<ports::BrokerEvent> events;
     };
@@ -104,6 +109,7 @@ private:
     void down(ports::Link link, bool refused, const std::string& why);
     void forget(ports::Link link);
     void login(ports::Link link, std::uint64_t life);
+    void pulse(ports::Link link, std::uint64_t life);
     void arrived_at_broker(ports::Link link, std::vector<Sent>& commands);
     void arrived_at_client(std::vector<ports::BrokerEvent>& events);
     void set_reading(bool reading);
@@ -144,6 +150,8 @@ private:
     std::vector<ports::BrokerEvent> unread_;  // deliveries that came while it was off
     std::optional<model::ByteCount> max_body_;
     std::optional<Mischief> mischief_;
+    bool silent_ = false;
+    std::set<model::QueueName> serving_nobody_;
 
     std::map<model::Source, Channel> channels_;
     std::uint32_t generations_ = 0;  // channels opened on all links so far

@@ -101,3 +101,9 @@ TEST_CASE("generations never repeat, on whatever connection") {
         (void)talk.connect(Link::consume);
     }
 }
+
+TEST_CASE("a link that is up has a pulse") {
+    Talk talk;
+    CHECK(talk.hear<ports::LinkPulse>().lives);
+    CHECK(talk.hear<ports::LinkPulse>().lives);
+}

@@ -16,6 +16,7 @@ import unittest
 from amqp_codec import encode_properties
 from amqp_wire import Wire
 from consumer import Consumer
+from frame_proxy import FrameProxy
 from proxy import Proxy
 from retryd import Retryd, eventually
 
@@ -116,6 +117,9 @@ class IntegrationCase(unittest.TestCase):
 
     def proxy(self, url=None, context=None):
         return self.entered(Proxy(url or os.environ["RETRYD_TEST_AMQP"], context))
+
+    def frame_proxy(self):
+        return self.entered(FrameProxy(os.environ["RETRYD_TEST_AMQP"]))
 
     # --- what it asks
 

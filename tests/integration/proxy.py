@@ -135,6 +135,8 @@ class Pair:
 
 
 class Proxy:
+    pair_type = Pair
+
     def __init__(self, url, context=None):
         self.context = context
         self.target = urllib.parse.urlsplit(url)
@@ -172,7 +174,7 @@ class Proxy:
         except OSError:
             writer.transport.abort()
             return
-        pair = Pair(self, (reader, writer), broker)
+        pair = self.pair_type(self, (reader, writer), broker)
         self.pairs[pair] = asyncio.current_task()
         try:
             await pair.run()

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -25,7 +26,45 @@ struct Pair {
     Descriptor ours, theirs;
 };
 
+struct TcpPair {
+    TcpPair() {
+        Descriptor door{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* const generic = reinterpret_cast<sockaddr*>(&address);
+        REQUIRE(::bind(door.get(), generic, size) == 0);
+        REQUIRE(::listen(door.get(), 1) == 0);
+        REQUIRE(::getsockname(door.get(), generic, &size) == 0);
+        ours = Descriptor{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+        REQUIRE(::connect(ours.get(), generic, size) == 0);
+        theirs = Descriptor{::accept(door.get(), nullptr, nullptr)};
+    }
+    Descriptor ours, theirs;
+};
+
 }  // namespace
+
+TEST_CASE("what has passed the socket is counted, as far as the kernels know it") {
+    Exit exit;
+    CHECK(exit.traffic().acknowledged == 0);
+    TcpPair pair;
+    exit.lend(pair.ours.get());
+    const auto before = exit.traffic().acknowledged;
+    REQUIRE(::send(pair.ours.get(), "0123456789", 10, 0) == 10);
+    std::array<char, 10> read{};
+    REQUIRE(::recv(pair.theirs.get(), read.data(), read.size(), MSG_WAITALL) == 10);
+    while (exit.traffic().acknowledged < before + 10) {
+    }
+    CHECK(exit.traffic().acknowledged == before + 10);
+    CHECK(exit.traffic().received == 0);
+    REQUIRE(::send(pair.theirs.get(), "01234", 5, 0) == 5);
+    REQUIRE(::recv(pair.ours.get(), read.data(), 5, MSG_WAITALL) == 5);
+    CHECK(exit.traffic().received == 5);
+    exit.take_back();
+    CHECK(exit.traffic().acknowledged == 0);
+}
 
 TEST_CASE("pulling the exit ends the socket that is lent") {
     Exit exit;

@@ -46,7 +46,7 @@ struct Bench {
 
 TEST_CASE("while the link is down nothing is asked") {
     Bench bench;
-    bench.copies.link_down();
+    bench.copies.link_down(bench.now);
     bench.add(1);
     CHECK(bench.advance().declare.empty());
     bench.copies.link_up();
@@ -161,25 +161,25 @@ TEST_CASE("a confirm that does not come renews the link, once, and the copy goes
     bench.now += 30s;
     CHECK(bench.advance().renew_link);
     CHECK_FALSE(bench.advance().renew_link);
-    bench.copies.link_down();
+    bench.copies.link_down(bench.now);
     bench.copies.link_up();
     REQUIRE(bench.advance().publish.size() == 1);
     CHECK(bench.actions.publish[0].number > number);
     CHECK_FALSE(bench.copies.confirmed(number));  // of the old link
 }
 
-TEST_CASE("the copy that closes the channel is found and stays, the others go") {
+TEST_CASE("the copy that closes the channel is found and rests, the others go") {
     Bench bench;
     bench.publish(1);
     for (std::uint64_t key = 2; key <= 5; ++key) bench.add(key);
     bench.advance();
-    bench.copies.channel_closed("406 message too big");
+    bench.copies.channel_closed("406 message too big", bench.now);
     std::set<std::uint64_t> done;
     for (int i = 0; i < 20 && bench.copies.size() > 1; ++i) {
         REQUIRE(bench.advance().publish.size() == 1);  // one at a time now
         const auto [delivery, number] = bench.actions.publish[0];
         if (delivery == DeliveryKey{3}) {
-            bench.copies.channel_closed("406 message too big");
+            bench.copies.channel_closed("406 message too big", bench.now);
         } else {
             REQUIRE(bench.copies.confirmed(number));
             done.insert(delivery.value);
@@ -187,23 +187,84 @@ TEST_CASE("the copy that closes the channel is found and stays, the others go") 
     }
     CHECK(done == std::set<std::uint64_t>{1, 2, 4, 5});
     CHECK(bench.copies.is_unroutable({3}));
-    CHECK(bench.copies.is_stuck({3}));
+    CHECK(bench.copies.is_resting({3}));
     CHECK(bench.copies.trouble({3}) == "406 message too big");
-    bench.now += 1h;
     CHECK(bench.advance().publish.empty());
     CHECK(bench.copies.forget({3}));
 }
 
-TEST_CASE("a copy that takes the link down three times when it is alone is stuck too") {
+TEST_CASE("a copy that closes the channel is tried again, ever more seldom, and goes when the broker takes it") {
+    Bench bench;
+    bench.publish(1);
+    std::vector<std::int64_t> rests;
+    for (int i = 0; i < 6; ++i) {
+        bench.copies.channel_closed("406 message too big", bench.now);
+        rests.push_back(std::chrono::duration_cast<std::chrono::seconds>(bench.copies.next() - bench.now).count());
+        bench.now = bench.copies.next();
+        REQUIRE(bench.advance().publish.size() == 1);
+        CHECK_FALSE(bench.copies.is_resting({1}));
+        CHECK(bench.copies.is_unroutable({1}));
+    }
+    CHECK(rests == std::vector<std::int64_t>{30, 60, 120, 240, 300, 300});
+    CHECK(bench.copies.confirmed(bench.actions.publish[0].number));
+    CHECK(bench.copies.size() == 0);
+}
+
+TEST_CASE("a copy that has rested goes alone") {
+    Bench bench;
+    bench.publish(1);
+    bench.copies.channel_closed("406 message too big", bench.now);
+    bench.now += 20s;
+    bench.publish(2);
+    bench.now += 10s;
+    CHECK(bench.advance().publish.empty());  // 2 is still out
+    REQUIRE(bench.copies.confirmed(2));
+    bench.add(3);
+    REQUIRE(bench.advance().publish.size() == 1);
+    CHECK(bench.actions.publish[0].delivery == DeliveryKey{1});
+}
+
+TEST_CASE("confirms that do not come are named after a third of their time, and until one comes") {
+    Bench bench;
+    const auto sent = bench.now;
+    bench.publish(1);
+    bench.now += 9s;
+    CHECK_FALSE(bench.copies.late_since(bench.now));
+    bench.now += 1s;
+    CHECK(bench.copies.late_since(bench.now) == sent);
+    bench.now += 20s;
+    CHECK(bench.advance().renew_link);
+    bench.copies.link_down(bench.now);
+    CHECK(bench.copies.late_since(bench.now) == sent);
+    bench.copies.link_up();
+    REQUIRE(bench.advance().publish.size() == 1);
+    CHECK(bench.copies.late_since(bench.now) == sent);
+    CHECK(bench.copies.confirmed(bench.actions.publish[0].number));
+    CHECK_FALSE(bench.copies.late_since(bench.now));
+}
+
+TEST_CASE("no confirm is late during an alarm") {
+    Bench bench;
+    bench.publish(1);
+    bench.copies.blocked(true, bench.now);
+    bench.now += 1h;
+    CHECK_FALSE(bench.copies.late_since(bench.now));
+    bench.copies.blocked(false, bench.now);
+    CHECK_FALSE(bench.copies.late_since(bench.now));
+}
+
+TEST_CASE("a copy that takes the link down three times when it is alone rests too") {
     Bench bench;
     bench.publish(1);
     for (int i = 0; i < 3; ++i) {
-        bench.copies.link_down();
+        bench.copies.link_down(bench.now);
         bench.copies.link_up();
         CHECK(bench.advance().publish.size() == (i < 2 ? 1U : 0U));
     }
     CHECK(bench.copies.is_unroutable({1}));
-    CHECK(bench.copies.is_stuck({1}));
+    CHECK(bench.copies.is_resting({1}));
+    bench.now = bench.copies.next();
+    CHECK(bench.advance().publish.size() == 1);
 }
 
 TEST_CASE("a copy whose original comes again anyway is forgotten, unless it is on its way") {
@@ -213,7 +274,7 @@ TEST_CASE("a copy whose original comes again anyway is forgotten, unless it is o
     CHECK_FALSE(bench.copies.forget({1}));
     CHECK(bench.copies.forget({2}));
     CHECK(bench.advance().publish.empty());
-    bench.copies.link_down();
+    bench.copies.link_down(bench.now);
     CHECK(bench.copies.forget({1}));
     CHECK(bench.copies.size() == 0);
 }
@@ -243,8 +304,8 @@ TEST_CASE("whatever happens, every copy is confirmed, forgotten or still known, 
                 case 5:
                     if (!flying.empty()) bench.copies.returned(take(), bench.now);
                     break;
-                case 6: bench.copies.channel_closed("x"), flying.clear(); break;
-                case 7: bench.copies.link_down(), flying.clear(), bench.copies.link_up(); break;
+                case 6: bench.copies.channel_closed("x", bench.now), flying.clear(); break;
+                case 7: bench.copies.link_down(bench.now), flying.clear(), bench.copies.link_up(); break;
                 default:
                     if (!flying.empty()) {
                         const auto confirmed = bench.copies.confirmed(take());

@@ -16,7 +16,7 @@ Intake subscribed_intake(std::uint32_t prefetch) {
     (void)intake.next_step(prefetch, start);
     intake.looked_up(true, start, 0);
     (void)intake.next_step(prefetch, start);
-    intake.subscribed();
+    intake.subscribed(start);
     return intake;
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("a queue is looked up, then subscribed to, one step at a time") {
     intake.looked_up(true, start, 0);
     CHECK(intake.next_step(10, start) == Step::subscribe);
     CHECK_FALSE(intake.next_step(10, start));
-    intake.subscribed();
+    intake.subscribed(start);
     CHECK_FALSE(intake.next_step(10, start));
     CHECK(intake.is_subscribed());
 }
@@ -89,7 +89,7 @@ TEST_CASE("wanting less or more renews the subscription, wanting nothing ends it
     CHECK(intake.next_step(128, start) == Step::unsubscribe);
     intake.unsubscribed();
     CHECK(intake.next_step(128, start) == Step::subscribe);
-    intake.subscribed();
+    intake.subscribed(start);
     CHECK(intake.next_step(0, start) == Step::unsubscribe);
     intake.unsubscribed();
     CHECK_FALSE(intake.next_step(0, start));
@@ -102,7 +102,7 @@ TEST_CASE("a subscription that the broker takes is looked up and taken again") {
     CHECK(intake.next_step(10, start) == Step::look_up);
     intake.looked_up(true, start, 0);
     (void)intake.next_step(10, start);
-    intake.subscribed();
+    intake.subscribed(start);
     CHECK_FALSE(intake.was_lost());
 }
 
@@ -130,4 +130,43 @@ TEST_CASE("an answer that crosses the closing of the channel changes nothing") {
     CHECK_FALSE(intake.next_step(0, start));
     CHECK(intake.next() > start);
     CHECK(intake.next_step(0, intake.next()) == Step::look_up);
+}
+
+TEST_CASE("an answer to an earlier step, late, is not taken for the one that is awaited") {
+    auto intake = subscribed_intake(10);
+    REQUIRE(intake.next_step(0, start) == Step::unsubscribe);
+    intake.cancelled(start);  // by the broker, which crossed it
+    REQUIRE(intake.next_step(10, start) == Step::look_up);
+    intake.unsubscribed();
+    CHECK_FALSE(intake.next_step(10, start));  // or there would be two subscriptions
+    intake.looked_up(true, start, 0);
+    CHECK(intake.next_step(10, start) == Step::subscribe);
+}
+
+TEST_CASE("a doubted subscription is ended, its queue looked up, and another one taken") {
+    auto intake = subscribed_intake(10);
+    intake.doubted(start + 1s);
+    CHECK(intake.was_lost());
+    CHECK(intake.since() == start + 1s);
+    REQUIRE(intake.next_step(10, start) == Step::unsubscribe);
+    CHECK(intake.awaits_broker());
+    intake.unsubscribed();
+    REQUIRE(intake.next_step(10, start) == Step::look_up);
+    CHECK_FALSE(intake.awaits_broker());
+    intake.looked_up(true, start, 0);
+    REQUIRE(intake.next_step(10, start) == Step::subscribe);
+    CHECK(intake.awaits_broker());
+    intake.subscribed(start + 2s);
+    CHECK_FALSE(intake.was_lost());
+    CHECK(intake.subscribed_since() == start + 2s);
+    CHECK_FALSE(intake.next_step(10, start));
+}
+
+TEST_CASE("a lost subscription that nobody wants any more is not missed") {
+    auto intake = subscribed_intake(10);
+    intake.cancelled(start);
+    (void)intake.next_step(0, start);
+    intake.looked_up(true, start, 0);
+    CHECK_FALSE(intake.next_step(0, start));
+    CHECK_FALSE(intake.was_lost());
 }

@@ -22,6 +22,14 @@ TEST_CASE("the first of equal lines is written, and one in each interval") {
     CHECK(limiter.admit("b", "", start + 11s));
 }
 
+TEST_CASE("of some lines a few may be equal in each interval") {
+    LineLimiter limiter;
+    for (int i = 0; i < 3; ++i) CHECK(limiter.admit("a", "", start + 1s * i, 3));
+    CHECK_FALSE(limiter.admit("a", "", start + 3s, 3));
+    for (int i = 0; i < 3; ++i) CHECK(limiter.admit("a", "", start + 10s, 3));
+    CHECK_FALSE(limiter.admit("a", "", start + 10s, 3));
+}
+
 TEST_CASE("while nothing was left out there is nothing to sum up") {
     LineLimiter limiter;
     CHECK(limiter.admit("a", "", start));
