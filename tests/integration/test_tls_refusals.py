@@ -25,12 +25,17 @@ class BrokersCertificate(TlsCase):
         daemon.kill()
 
     def test_a_right_certificate_connects_by_name_by_address_and_by_wildcard(self):
-        for host, hosts, more in (("127.0.0.1", ["IP:127.0.0.1"], ""), ("localhost", ["DNS:localhost"], ""),
-                                  ("LOCALHOST", ["DNS:localhost"], ""),
-                                  ("127.0.0.1", ["DNS:*.b.example"], "server_name: rabbit-1.b.example")):
+        """And the server is told by SNI which name is meant, where it is one."""
+        for host, hosts, more, told in (("127.0.0.1", ["IP:127.0.0.1"], "", None), ("localhost", ["DNS:localhost"], "", "localhost"),
+                                        ("LOCALHOST", ["DNS:localhost"], "", "LOCALHOST"),
+                                        ("127.0.0.1", ["DNS:*.b.example"], "server_name: a.b.example", "a.b.example")):
             with self.subTest(host=host, hosts=hosts):
-                uri = self.shown(self.identity(hosts)).replace("127.0.0.1", host)
+                names = []
+                context = server_context(self.identity(hosts))
+                context.sni_callback = lambda _session, name, _context, names=names: names.append(name)
+                uri = self.proxy(context=context).url.replace("127.0.0.1", host)
                 self.assert_flows(self.policy(uri, self.tls(more=more)))
+                self.assertEqual(set(names), {told})
 
     def test_another_host_is_refused_with_the_names_that_the_certificate_has(self):
         uri = self.shown(self.identity(["DNS:localhost", "DNS:*.b.example"]))

@@ -127,9 +127,9 @@ TEST_CASE("no fault of a broker URI repeats any part of it") {
     static const std::string secret = "Kn0wN-oNly-t0-us";
     for (const std::string shift :
          {"@", ":", "/", "#", "?", "%", " ", "\\", "\n", "\x01", "[", "]", "%zz", "%00", "@/", "/@", ":@"}) {
-        for (const std::string form : {"amqp://svc:" + shift + secret + "@h", "amqp://svc:" + secret + shift + "@h",
-                                       "amqps://" + secret + shift + "h", "amqp//svc:" + secret + shift + "@h",
-                                       "amqp://svc:x" + shift + secret + "@" + shift, "amqp://h:" + secret + shift}) {
+        for (const std::string& form : {"amqp://svc:" + shift + secret + "@h", "amqp://svc:" + secret + shift + "@h",
+                                        "amqps://" + secret + shift + "h", "amqp//svc:" + secret + shift + "@h",
+                                        "amqp://svc:x" + shift + secret + "@" + shift, "amqp://h:" + secret + shift}) {
             INFO(form);
             const auto parsed = parse_broker_uri(form);
             if (!parsed) CHECK(to_text(parsed.error()).find(secret) == std::string::npos);

@@ -117,8 +117,8 @@ TEST_CASE("verification that is off is warned of loudly") {
     REQUIRE(loaded.policy);
     CHECK_FALSE(loaded.policy->broker.tls.verify);
     REQUIRE(loaded.warnings.size() == 1);
-    CHECK(to_text(loaded.warnings[0]).substr(0, 95) ==
-          "p.yaml:1:56: tls.verify: false: whoever answers is believed to be the broker; anybody on the way");
+    const std::string warning = to_text(loaded.warnings[0]);
+    CHECK(warning.find("p.yaml:1:56: tls.verify: false: whoever answers is believed to be the broker; anybody") == 0);
     CHECK(load("broker: amqps://h\n" + queues).warnings.empty());
 }
 

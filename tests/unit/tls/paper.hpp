@@ -16,12 +16,12 @@ inline Key fresh_key() {
 }
 
 struct Wanted {
-    std::string name;    // the common name
-    std::string hosts;   // subjectAltName, "DNS:a,IP:127.0.0.1"; empty: none
-    long from = -86400;  // seconds from now
-    long until = 86400;  // seconds from now
+    std::string name;        // the common name
+    std::string hosts = "";  // subjectAltName, "DNS:a,IP:127.0.0.1"; empty: none
+    long from = -86400;      // seconds from now
+    long until = 86400;      // seconds from now
     bool authority = false;
-    std::string usage = {};  // extendedKeyUsage; empty: none
+    std::string usage = "";  // extendedKeyUsage; empty: none
 };
 
 inline void extend(X509& certificate, int kind, const std::string& value) {
