@@ -6,7 +6,6 @@
 #include "admin/why.hpp"
 #include "admin/why_not.hpp"
 #include "admin/wording.hpp"
-#include "model/ledger.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +29,7 @@ Response readyz(const model::StatusView& status) {
             body.append("\n")
                 .append(link.name)
                 .append(" link down: ")
-                .append(link.trouble.empty() ? "connecting" : link.trouble);
+                .append(link.trouble.empty() ? "connecting" : clean(link.trouble));
     }
     return text(503, body);
 }
@@ -39,9 +38,9 @@ Response flowz(const model::StatusView& status) {
     std::string body;
     for (const model::QueueView& queue : status.queues) {
         for (const model::StallView& stall : queue.stalls) {
-            body += queue.name.value + " ";
+            body += clean(queue.name.value) + " ";
             body.append(model::to_text(stall.cause)).append(" " + span_text(stall.lasting));
-            body += (stall.detail.empty() ? "" : ": " + model::cut_text(stall.detail, stall.detail.size())) + "\n";
+            body += (stall.detail.empty() ? "" : ": " + clean(stall.detail)) + "\n";
         }
     }
     return body.empty() ? text(200, "every queue flows") : Response{503, body};
@@ -66,7 +65,7 @@ Response why_not_page(std::string_view target, const model::StatusView& status) 
     std::string known;
     for (const model::QueueView& queue : status.queues) {
         if (queue.name.value == *name) return json(200, to_json(why_not(queue, status.at)));
-        known += (known.empty() ? "" : ", ") + queue.name.value;
+        known += (known.empty() ? "" : ", ") + clean(queue.name.value);
     }
     return text(404, "the policy has no such queue; it has " + known);
 }

@@ -2,7 +2,6 @@
 
 #include "admin/columns.hpp"
 #include "admin/wording.hpp"
-#include "model/ledger.hpp"
 
 #include <boost/json.hpp>
 
@@ -18,10 +17,6 @@ using Kind = DecisionView::Kind;
 
 constexpr std::size_t decisions_told = 20;
 constexpr std::size_t lots_told = 8;
-
-std::string clean(std::string_view text) {
-    return model::cut_text(text, text.size());
-}
 
 std::string attempt_of(const InHandView& held) {
     return "attempt " + std::to_string(held.attempt) + " of " + std::to_string(held.max_attempts);

@@ -2,7 +2,6 @@
 
 #include "admin/columns.hpp"
 #include "admin/wording.hpp"
-#include "model/ledger.hpp"
 
 #include <boost/json.hpp>
 
@@ -62,10 +61,6 @@ constexpr std::string_view healing_unknown = "retryd goes on by itself when it h
 const CauseText* text_of(std::string_view cause) {
     const auto* const found = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return one.cause == cause; });
     return found == texts.end() ? nullptr : found;
-}
-
-std::string clean(std::string_view text) {
-    return model::cut_text(text, text.size());
 }
 
 // As the end of a sentence, whatever it ends with itself.

@@ -1,5 +1,7 @@
 #include "admin/wording.hpp"
 
+#include "model/ledger.hpp"
+
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -60,6 +62,10 @@ std::string bytes_text(std::uint64_t byte_count) {
     std::uint64_t size = 1024;
     for (; unit + 1 < units.size() && byte_count / size >= 1024; ++unit) size *= 1024;
     return with_tenth(byte_count, size).append(units[unit]);
+}
+
+std::string clean(std::string_view text) {
+    return model::cut_text(text, text.size());
 }
 
 }  // namespace retryd::admin

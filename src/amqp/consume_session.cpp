@@ -109,7 +109,7 @@ void ConsumeSession::take(Incoming&& incoming) {
 }
 
 void ConsumeSession::take(Deliver& deliver, SourceChannel& at) {
-    at.acks.delivered(deliver.tag);
+    if (!at.acks.delivered(deliver.tag)) return connection_.fail("the broker numbered a delivery out of turn");
     const model::DeliveryTag tag{at.source, at.generation, deliver.tag};
     events_.push_back(ports::Delivered{tag, std::move(deliver.arrival), std::move(deliver.message)});
 }

@@ -6,6 +6,13 @@
 
 namespace retryd::amqp {
 
+bool AckCoalescer::delivered(std::uint64_t tag) {
+    if (tag != last_ + 1) return false;
+    last_ = tag;
+    open_.insert(open_.end(), tag);
+    return true;
+}
+
 bool AckCoalescer::acked(std::uint64_t tag) {
     if (open_.erase(tag) == 0) return false;
     pending_.push_back(tag);

@@ -20,7 +20,8 @@ struct Ack {
 
 class AckCoalescer {
 public:
-    void delivered(std::uint64_t tag) { open_.insert(open_.end(), tag); }
+    // False where no honest broker gives this tag: not the one after the last. Then nothing is to be settled.
+    [[nodiscard]] bool delivered(std::uint64_t tag);
     // False where the tag is not open (settled before, never delivered): then nothing may be sent for it.
     bool acked(std::uint64_t tag);   // wants an ack: sent with the next take()
     bool nacked(std::uint64_t tag);  // the caller sends the nack itself, at once
@@ -30,6 +31,7 @@ public:
     [[nodiscard]] std::vector<Ack> take();
 
 private:
+    std::uint64_t last_ = 0;  // the tag of the last delivery
     std::set<std::uint64_t> open_;
     std::vector<std::uint64_t> pending_;
 };

@@ -1,6 +1,7 @@
 #include "app/journal.hpp"
 
 #include "model/header_json.hpp"
+#include "model/utf8.hpp"
 
 #include <unistd.h>
 
@@ -43,28 +44,21 @@ std::string timestamp(model::WallTime at) {
     return std::string{date.data(), size} + fraction.data();
 }
 
-// A JSON string in which C1 controls, U+2028 and U+2029 are escaped too: some terminals and readers obey them.
+// A JSON string in which everything is escaped that some terminal or reader would obey instead of showing it.
 std::string quoted(std::string_view text) {
     std::string literal;
     model::append_json_string(literal, text);
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> separators{
-        {{"\xE2\x80\xA8", "\\u2028"}, {"\xE2\x80\xA9", "\\u2029"}, {"\x7F", "\\u007f"}}};
     std::string out;
-    for (std::size_t i = 0; i < literal.size();) {
-        const std::string_view rest = std::string_view{literal}.substr(i);
-        const auto separator = std::find_if(separators.begin(), separators.end(),
-                                            [&](const auto& one) { return rest.substr(0, one.first.size()) == one.first; });
-        if (separator != separators.end()) {
-            out += separator->second;
-            i += separator->first.size();
-        } else if (rest.size() > 1 && rest[0] == '\xC2' && static_cast<unsigned char>(rest[1]) < 0xA0) {
-            static constexpr std::string_view hex = "0123456789abcdef";
-            const auto low = static_cast<unsigned char>(rest[1]);
-            out.append("\\u00") += hex[low >> 4U];
-            out += hex[low & 15U];
-            i += 2;
+    for (std::string_view rest = literal; !rest.empty();) {
+        const std::string_view character = rest.substr(0, model::utf8_character(rest));
+        rest.remove_prefix(character.size());
+        const std::uint32_t number = model::code_point(character);
+        if (model::is_control(number)) {
+            std::array<char, 8> escape{};
+            std::snprintf(escape.data(), escape.size(), "\\u%04x", number);
+            out += escape.data();
         } else {
-            out += literal[i++];
+            out += character;
         }
     }
     return out;

@@ -16,7 +16,7 @@
 namespace retryd::app {
 
 // The event as one line with its line feed. Text values that are more than a plain word are quoted as in JSON; control
-// characters, line breaks and bytes that are not UTF-8 never appear. `automatic` is no format of a line.
+// characters, line breaks, what turns the direction of text, and bytes that are not UTF-8 never appear. `automatic` is no format of a line.
 [[nodiscard]] std::string format_line(const ports::LogEvent& event, model::WallTime at, model::LogFormat format);
 
 class DescriptorJournal final : public ports::Journal {

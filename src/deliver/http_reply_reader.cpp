@@ -52,12 +52,16 @@ ReplyReader::State ReplyReader::parse() {
     unparsed_.erase(0, used);
     if (error == http::error::body_limit) {
         cut_ = true;
-        return State::complete;
+        return judge();
     }
     // What is not parsed yet is part of a head, of a chunk's head or of a trailer.
     if (error == http::error::need_more && unparsed_.size() <= max_head) return State::reading;
     if (error) return fail(error == http::error::need_more ? "a line without end" : error.message());
-    if (!parser_->is_done()) return State::reading;
+    return parser_->is_done() ? judge() : State::reading;
+}
+
+// A message has come, as much of it as is kept: is it the reply?
+ReplyReader::State ReplyReader::judge() {
     const auto status = parser_->get().result_int();
     if (status < 100 || status == 101) return fail("status " + std::to_string(status));
     if (status >= 200) return State::complete;
@@ -72,7 +76,8 @@ ReplyReader::State ReplyReader::end_of_stream() {
     boost::beast::error_code error;
     parser_->put_eof(error);
     if (error) return state_ = fail("closed amid a reply");
-    return state_ = State::complete;
+    state_ = judge();
+    return state_ == State::reading ? state_ = fail("closed before a reply") : state_;
 }
 
 ReplyReader::State ReplyReader::fail(std::string trouble) {

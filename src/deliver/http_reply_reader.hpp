@@ -36,6 +36,7 @@ public:
 private:
     struct Parser;
     State parse();
+    State judge();
     State fail(std::string trouble);
 
     model::ByteCount max_body_;

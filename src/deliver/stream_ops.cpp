@@ -27,14 +27,15 @@ std::string text(const json::object& object, std::string_view name) {
     return string == nullptr ? std::string{} : std::string(string->data(), string->size());
 }
 
-// A whole number, at least zero and at most 2^53, whichever way it is spelled; nothing for anything else.
+// A whole number from zero on, whichever way it is spelled; nothing for anything else. Above 2^53 it is that: more than any
+// number of ours, and the last up to which every one has a double of its own.
 std::optional<std::int64_t> whole(const json::value* value) {
     constexpr double largest = 9007199254740992.0;
     if (value == nullptr || !value->is_number()) return std::nullopt;
     json::error_code error;
     const auto number = value->to_number<double>(error);
-    if (error || number < 0 || number > largest || number != std::floor(number)) return std::nullopt;
-    return static_cast<std::int64_t>(number);
+    if (error || !(number >= 0) || number != std::floor(number)) return std::nullopt;
+    return static_cast<std::int64_t>(std::min(number, largest));
 }
 
 Breach bad_value(std::string_view op, std::string_view name) {

@@ -88,11 +88,6 @@ std::string hex(std::uint64_t value) {
     return std::string(digits.size() - text.size(), '0') + text;
 }
 
-bool is_control(std::string_view character) {
-    const auto first = static_cast<unsigned char>(character[0]);
-    return first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
-}
-
 }  // namespace
 
 std::string fingerprint(std::string_view error_type, std::string_view error_message) {
@@ -106,7 +101,7 @@ std::string cut_text(std::string_view text, std::size_t limit) {
     std::string kept;
     while (!text.empty()) {
         const std::size_t length = utf8_character(text);
-        const bool shown = length > 0 && !is_control(text.substr(0, length));
+        const bool shown = length > 0 && !is_control(code_point(text.substr(0, length)));
         const std::string_view character = shown ? text.substr(0, length) : "?";
         if (kept.size() + character.size() > limit) break;
         kept += character;

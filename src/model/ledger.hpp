@@ -76,7 +76,8 @@ enum class RecordSize : std::uint8_t {
 // The type, and the message with numbers, ids and quoted text normalised, hashed: equal failures have equal fingerprints.
 [[nodiscard]] std::string fingerprint(std::string_view error_type, std::string_view error_message);
 
-// `text` cut to at most `limit` bytes, at a UTF-8 boundary; bytes that are not UTF-8 or control characters become '?'.
+// `text` cut to at most `limit` bytes, at a UTF-8 boundary; bytes that are not UTF-8 and characters that are
+// not shown (model/utf8.hpp: is_control) become '?'.
 [[nodiscard]] std::string cut_text(std::string_view text, std::size_t limit);
 
 }  // namespace retryd::model

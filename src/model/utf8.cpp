@@ -40,4 +40,19 @@ std::size_t utf8_character(std::string_view text) {
     return length;
 }
 
+std::uint32_t code_point(std::string_view character) {
+    const unsigned first = byte_at(character, 0);
+    std::uint32_t number = character.size() == 1 ? first : first & 0x7fU >> character.size();
+    for (std::size_t i = 1; i < character.size(); ++i) number = number << 6U | (byte_at(character, i) & 0x3fU);
+    return number;
+}
+
+bool is_control(std::uint32_t code_point) {
+    const auto within = [code_point](std::uint32_t first, std::uint32_t last) {
+        return code_point >= first && code_point <= last;
+    };
+    const bool turns_text = code_point == 0x061c || within(0x200e, 0x200f) || within(0x202a, 0x202e) || within(0x2066, 0x2069);
+    return code_point < 0x20 || within(0x7f, 0x9f) || within(0x2028, 0x2029) || turns_text;
+}
+
 }  // namespace retryd::model

@@ -207,10 +207,24 @@ class StrangeReplies(FaultyConsumer):
         self.wait_for_outcomes(daemon, **{outcome: 1, "success": 1})
         return app.requests
 
-    def test_a_retry_after_of_three_hundred_years_is_cut_to_the_longest_that_is_allowed(self):
-        first, second = self.check_retry_after("9999999999", "throttled")
+    def check_cut_to_the_longest(self, value):
+        first, second = self.check_retry_after(value, "throttled")
         self.assertEqual((first.attempt, second.attempt), (1, 1))
         self.assertGreater(second.at - first.at, 0.95)
+
+    def test_a_retry_after_of_three_hundred_years_is_cut_to_the_longest_that_is_allowed(self):
+        self.check_cut_to_the_longest("9999999999")
+
+    def test_a_retry_after_until_the_year_2300_is_cut_to_the_longest_that_is_allowed(self):
+        self.check_cut_to_the_longest("Sun, 06 Nov 2300 08:49:37 GMT")
+
+    def test_a_retry_after_of_ten_hours_is_cut_to_the_longest_that_is_allowed(self):
+        self.check_cut_to_the_longest("36000")
+
+    def test_a_retry_after_until_a_time_in_the_past_is_the_shortest_hold(self):
+        first, second = self.check_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", "throttled")
+        self.assertEqual((first.attempt, second.attempt), (1, 1))
+        self.assertGreater(second.at - first.at, 0.15)
 
     def test_a_retry_after_that_no_number_holds_is_no_busy_loop(self):
         first, second = self.check_retry_after("9" * 40, "throttled")

@@ -117,6 +117,18 @@ TEST_CASE("metrics that others scrape are answered under whatever name they know
     CHECK(ask(seen, "GET", "/livez", metrics_door, "").status == 200);
 }
 
+TEST_CASE("no text of a broker's and no name adds a line to a page") {
+    samples::Operator seen;
+    seen.view.ready = false;
+    seen.view.queues[0].name.value = "orders\nlane";
+    seen.view.queues[0].stalls = {{model::Cause::broker_down, "", 1s}};
+    seen.view.links[0].up = false;
+    seen.view.links[0].trouble = "320 closed\npublish link down\u202E";
+    CHECK(ask(seen, "GET", "/readyz").body == "not ready\nconsume link down: 320 closed?publish link down?\n");
+    CHECK(ask(seen, "GET", "/flowz").body == "orders?lane broker-down 1 s\n");
+    CHECK(ask(seen, "GET", "/why-not?queue=x").body == "the policy has no such queue; it has orders?lane\n");
+}
+
 TEST_CASE("no text of a consumer's adds a line to a page") {
     samples::Operator seen;
     seen.view.queues[0].stalls = {{model::Cause::consumer_misconfigured, "l1\norders draining 1 s\x1b[2J", 1s}};

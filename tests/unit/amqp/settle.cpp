@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <random>
 #include <set>
 #include <vector>
@@ -13,7 +14,7 @@ namespace {
 
 AckCoalescer with_deliveries(std::uint64_t count) {
     AckCoalescer acks;
-    for (std::uint64_t tag = 1; tag <= count; ++tag) acks.delivered(tag);
+    for (std::uint64_t tag = 1; tag <= count; ++tag) REQUIRE(acks.delivered(tag));
     return acks;
 }
 
@@ -66,6 +67,19 @@ TEST_CASE("what was given back is never acked by a run over it") {
     CHECK(acks.take() == std::vector<Ack>{{3, true}});  // the broker has the nack already: 2 is not open there
 }
 
+TEST_CASE("tags that no broker gives are refused and cost no memory") {
+    AckCoalescer acks = with_deliveries(3);
+    CHECK_FALSE(acks.delivered(3));
+    CHECK_FALSE(acks.delivered(1));
+    CHECK_FALSE(acks.delivered(0));
+    CHECK_FALSE(acks.delivered(std::uint64_t{1} << 40));
+    CHECK_FALSE(acks.delivered(std::numeric_limits<std::uint64_t>::max()));
+    CHECK(acks.delivered(4));
+    for (std::uint64_t tag = 1; tag <= 4; ++tag) CHECK(acks.acked(tag));
+    CHECK(acks.take() == std::vector<Ack>{{4, true}});
+    CHECK_FALSE(acks.delivered(4));  // nor may one come again when all is settled
+}
+
 TEST_CASE("a delivery is settled once") {
     AckCoalescer acks = with_deliveries(2);
     CHECK(acks.acked(1));
@@ -82,9 +96,9 @@ TEST_CASE("a delivery is settled once") {
 
 TEST_CASE("a delivery that stays open costs nothing for those that are settled after it") {
     AckCoalescer acks;
-    acks.delivered(1);
+    CHECK(acks.delivered(1));
     for (std::uint64_t tag = 2; tag <= 100'000; ++tag) {
-        acks.delivered(tag);
+        CHECK(acks.delivered(tag));
         REQUIRE(acks.acked(tag));
         if (tag % 100 == 0) CHECK(acks.take().size() >= 99);
     }
@@ -100,7 +114,7 @@ TEST_CASE("any order of settling settles each delivery exactly once at the broke
         std::uint64_t last = 0;
         for (int step = 0; step < 60; ++step) {
             if (random() % 2 == 0) {
-                acks.delivered(++last);
+                CHECK(acks.delivered(++last));
                 open.insert(last);
             } else if (last > 0) {
                 const std::uint64_t tag = 1 + random() % last;

@@ -54,6 +54,8 @@ const auto hostile_values = {"\n{\"level\":\"info\",\"event\":\"parked\"}"s,
                              "\"},{\""s,
                              "\xc2\x9b"s + "31m",
                              "\xe2\x80\xa8line"s,
+                             "\xe2\x80\xae}\"evil"s,
+                             "\xe2\x81\xa6isolated\xe2\x81\xa9"s,
                              "back\\slash"s,
                              "\x7f"s,
                              ""s,
@@ -63,6 +65,7 @@ const auto hostile_values = {"\n{\"level\":\"info\",\"event\":\"parked\"}"s,
 bool has_control(std::string_view line) {
     return std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }) ||
            line.find("\xc2\x9b") != std::string_view::npos || line.find("\xe2\x80\xa8") != std::string_view::npos ||
+           line.find("\xe2\x80\xae") != std::string_view::npos || line.find("\xe2\x81\xa6") != std::string_view::npos ||
            line.find('\xff') != std::string_view::npos;
 }
 

@@ -152,3 +152,12 @@ TEST_CASE("what is not HTTP is broken, with a reason") {
     CHECK(reading.state == State::broken);
     CHECK_FALSE(reading.reader.trouble().empty());
 }
+
+TEST_CASE("a status that is none is no reply, though its body lasts until the end of the stream or is cut off") {
+    const auto* const status = GENERATE("000", "099", "101");
+    const std::string body(GENERATE(std::size_t{4}, std::size_t{2000}), 'x');
+    CAPTURE(status, body.size());
+    Reading reading("HTTP/1.0 "s + status + " x\r\n\r\n" + body);
+    if (reading.state == State::reading) reading.state = reading.reader.end_of_stream();
+    CHECK(reading.state == State::broken);
+}

@@ -64,6 +64,13 @@ TEST_CASE("a reply may be bare, and an outcome that nobody knows is misstated") 
     CHECK(as<ReplyOp>(R"({"op":"reply","id":1})").reply.misstated);
     CHECK(as<ReplyOp>(R"({"op":"reply","id":1,"outcome":"throttled","retry_after_ms":9007199254740992})")
               .reply.retry_after->span < 24h * 365 * 101);
+    for (const auto* const number : {"9223372036854775807", "18446744073709551616", "1e300"}) {
+        const auto text = [&](const std::string& before) { return before + number + "}"; };
+        CHECK(as<ReplyOp>(text(R"({"op":"reply","id":1,"outcome":"throttled","retry_after_ms":)")).reply.retry_after->span ==
+              std::chrono::years{100});
+        CHECK(as<ExtendOp>(text(R"({"op":"extend","id":1,"ms":)")).more == std::chrono::years{100});
+        CHECK(as<CreditOp>(text(R"({"op":"credit","n":)")).credit == most_credit);
+    }
     CHECK_FALSE(
         as<ReplyOp>(R"({"op":"reply","id":1,"outcome":"throttled","retry_after_ms":-1,"error":"x"})").reply.retry_after);
 }
@@ -98,7 +105,6 @@ TEST_CASE("what breaks the protocol has a code") {
     CHECK(code(R"({"op":"hello","protocol":2})") == "unsupported_protocol");
     CHECK(code(R"({"op":"hello","protocol":1,"credit":-1})") == "bad_value");
     CHECK(code(R"({"op":"credit","n":"many"})") == "bad_value");
-    CHECK(code(R"({"op":"credit","n":1e300})") == "bad_value");
     CHECK(code(R"({"op":"credit","n":0.5})") == "bad_value");
     CHECK(code(R"({"op":"reply","outcome":"success"})") == "unknown_id");
     CHECK(code(R"({"op":"reply","id":-1,"outcome":"success"})") == "unknown_id");

@@ -71,6 +71,12 @@ TEST_CASE("an error page with line breaks, NULs and bytes that are no text becom
     CHECK(cut_text("\xc2\x85next\xc2\xa0line", 100) == "?next\xc2\xa0line");
 }
 
+TEST_CASE("what would turn the direction of the text round it is not shown") {
+    CHECK(cut_text("a\u202Eb\u2066c\u2069\u200F\u061C\u2028\u2029d", 100) == "a?b?c?????d");
+    CHECK(cut_text("\u05E9\u05DC\u05D5\u05DD \u200B\u2027\u2030\u206A", 100) ==
+          "\u05E9\u05DC\u05D5\u05DD \u200B\u2027\u2030\u206A");
+}
+
 TEST_CASE("any bytes have a fingerprint and a cut that is text within its limit") {
     samples::Chance chance(6);
     constexpr std::string_view quotes = "'\"` a1.-\xff";

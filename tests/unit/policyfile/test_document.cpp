@@ -26,6 +26,7 @@ TEST_CASE("a text that is no policy is refused with its place") {
     check_fault("a: 1\n---\nb: 2\n", "2:1: a second document begins here");
     check_fault("broker: {uri: x", "1:9: not readable as YAML: a { is not closed");
     check_fault("broker: \"amqp", "1:14: not readable as YAML: a quote is not closed");
+    check_fault("broker: \"x\\", "1:12: not readable as YAML: unknown escape character: ?");
     check_fault("broker: amqp://h\nqueues: a: b\n", "2:10: not readable as YAML: a second \": \" on one line");
     check_fault("broker: \xff\n", "1:9: a byte that is not UTF-8");
     check_fault("# \xc3\xa4\n# \xed\xa0\x80\n", "2:3: a byte that is not UTF-8");
@@ -91,5 +92,14 @@ TEST_CASE("torn and twisted files are refused or read, never more than that") {
     for (std::size_t end = 0; end < seed_text.size(); ++end) {
         const Loaded loaded = load(seed_text.substr(0, end));
         REQUIRE(loaded.policy.has_value() == loaded.problems.empty());
+    }
+}
+
+TEST_CASE("whatever stands in the file, a fault is one line of text") {
+    for (const std::string& line : faults_of("broker: amqp://h\nqueues: {\"a\\n\u202E\u0085\": {retry: {max: -1}}}\n")) {
+        INFO(line);
+        CHECK(line.find_first_of("\n\r") == std::string::npos);
+        CHECK(line.find("\u202E") == std::string::npos);
+        CHECK(line.find("\u0085") == std::string::npos);
     }
 }
