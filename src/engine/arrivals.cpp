@@ -4,6 +4,7 @@
 #include "engine/serving.hpp"
 #include "engine/trials.hpp"
 #include "engine/verdicts.hpp"
+#include "model/content_hash.hpp"
 #include "model/properties.hpp"
 
 #include <algorithm>
@@ -60,6 +61,40 @@ void keep_unreadable(State& state, QueueState& queue, ports::Delivered&& deliver
     held.until = model::SteadyTime::max();
 }
 
+void ack(State& state, const model::DeliveryTag& tag) {
+    state.to_consume.emplace_back(ports::Settle{tag, true});
+    state.last_ack = state.now.steady;
+    if (state.drain != State::Drain::no) ++state.acks_in_drain;
+}
+
+// The consumer or the publish link still has it, so it goes on as if its channel had never died.
+void take_over(State& state, QueueState& queue, Held& held, const model::DeliveryTag& tag) {
+    held.tag = tag;
+    held.orphan = false;
+    log(state, model::LogLevel::debug, "came_again", {{"queue", queue.policy.name.value}, {"id", held.record.id}});
+}
+
+void settle_late(State& state, const QueueState& queue, const model::DeliveryTag& tag) {
+    ack(state, tag);
+    const auto& name = queue.policy.name.value;
+    if (state.limiter.admit(name + " settled_late", {}, state.now.steady))
+        log(state, model::LogLevel::info, "settled_late", {{"queue", name}});
+}
+
+// What comes again although it is done, or is still under way here, is not delivered a second time.
+bool is_dealt_with(State& state, QueueState& queue, const ports::Delivered& delivered) {
+    if (!delivered.arrival.redelivered || state.orphans.is_idle(state.now.steady)) return false;
+    const auto content = model::content_hash(delivered.tag.source, delivered.arrival, *delivered.message);
+    const auto found = content ? state.orphans.came_again(*content, state.now.steady) : core::Orphans::Found{};
+    switch (found.kin) {
+        case core::Orphans::Kin::none: return false;
+        case core::Orphans::Kin::under_way: take_over(state, queue, *state.hand.find(found.orphan), delivered.tag); break;
+        case core::Orphans::Kin::done: settle_late(state, queue, delivered.tag); break;
+    }
+    ++state.figures_of(queue).redeliveries;
+    return true;
+}
+
 core::Judgement too_large(const Held& held) {
     core::Judgement judgement;
     judgement.outcome = model::Outcome::permanent;
@@ -87,6 +122,7 @@ void arrived(State& state, ports::Delivered&& delivered) {
     ++queue.arrivals[at(delivered.tag.source.side)];
     queue.subscription[at(delivered.tag.source.side)].arrived();
     if (queue.next_sweep == model::SteadyTime::max()) queue.next_sweep = state.now.steady + sweep_interval;
+    if (is_dealt_with(state, queue, delivered)) return;
     auto record = model::read_record(*delivered.message, delivered.arrival, delivered.tag.source.side, state.now.wall);
     if (!record) return keep_unreadable(state, queue, std::move(delivered), record.error());
     auto& held = receive(state, queue, std::move(delivered), std::move(*record));
@@ -141,16 +177,17 @@ void let_go(State& state, Held& held) {
     auto& queue = state.queue(held.queue());
     --queue.in_hand;
     if (held.state == Held::State::copying) --queue.copying;
+    if (held.orphan) state.orphans.ended(held.key, false, state.now.steady);
     state.hand.remove(held);
     state.touch(queue);
     mind_memory(state);
 }
 
 void settle(State& state, Held& held) {
-    if (!held.orphan) {
-        state.to_consume.emplace_back(ports::Settle{held.tag, true});
-        state.last_ack = state.now.steady;
-        if (state.drain != State::Drain::no) ++state.acks_in_drain;
+    if (held.orphan) {
+        state.orphans.ended(held.key, true, state.now.steady);
+    } else {
+        ack(state, held.tag);
     }
     let_go(state, held);
 }
@@ -158,11 +195,15 @@ void settle(State& state, Held& held) {
 void orphan(State& state, std::optional<model::Source> source) {
     std::vector<model::DeliveryKey> gone;
     for (auto& [key, held] : state.hand.all()) {
-        if (source && held.tag.source != *source) continue;
+        if (held.orphan || (source && held.tag.source != *source)) continue;
         held.orphan = true;
         const bool on_its_way =
             held.state == Held::State::at_consumer || (held.state == Held::State::copying && !state.copies.forget(key));
-        if (!on_its_way) gone.push_back(key);
+        if (!on_its_way) {
+            gone.push_back(key);
+        } else if (const auto content = model::content_hash(held.tag.source, held.record.origin, *held.message)) {
+            state.orphans.orphaned(key, *content);
+        }
     }
     for (const auto key : gone) let_go(state, *state.hand.find(key));  // the lists skip keys that are gone
 }

@@ -6,9 +6,10 @@
 namespace retryd::engine {
 
 void arrived(State& state, ports::Delivered&& delivered);
-// Every tag of the source, or of all sources, is dead: what can be forgotten is, the rest is marked as orphaned.
+// Every tag of the source, or of all sources, is dead: what can be forgotten is, the rest is marked as orphaned, and takes
+// over its new tag when it comes again.
 void orphan(State& state, std::optional<model::Source> source);
-// Acks it and lets it go. An orphan is only let go.
+// It is done: acks it and lets it go. Of an orphan that is remembered instead, until it comes again.
 void settle(State& state, Held& held);
 // Lets it go without a word to the broker.
 void let_go(State& state, Held& held);

@@ -9,6 +9,7 @@
 #include "core/floor.hpp"
 #include "core/intake.hpp"
 #include "core/link_watch.hpp"
+#include "core/orphans.hpp"
 #include "core/reconnect.hpp"
 #include "core/subscription_watch.hpp"
 #include "core/tier_watch.hpp"
@@ -132,6 +133,7 @@ struct State {
     std::vector<QueueState> queues;  // by QueueId
     std::vector<std::size_t> touched;
     core::Copies copies;
+    core::Orphans orphans;
     std::array<LinkState, 2> links;  // by ports::Link
     std::string broker_version;
     std::string blocked_why;

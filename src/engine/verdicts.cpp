@@ -20,6 +20,10 @@ constexpr model::Milliseconds mending_takes{10'000};  // one that answers nobody
 constexpr std::size_t longest_trouble = 512;
 constexpr std::size_t longest_last_error = 128;
 
+bool is_done(Outcome outcome) {
+    return outcome == Outcome::success || outcome == Outcome::drop;
+}
+
 std::string reason_of(const core::Judgement& judgement) {
     const auto& type = judgement.error_type;
     return model::cut_text(judgement.error_message.empty() ? type : type + ": " + judgement.error_message, longest_trouble);
@@ -62,9 +66,7 @@ void tell_watch(State& state, QueueState& queue, const core::Judgement& judgemen
         case Outcome::drop:
         case Outcome::transient:
         case Outcome::permanent:
-        case Outcome::throttled:
-            queue.watch.answered(judgement.outcome == Outcome::success || judgement.outcome == Outcome::drop, state.now.steady);
-            break;
+        case Outcome::throttled: queue.watch.answered(is_done(judgement.outcome), state.now.steady); break;
     }
     log_change(state, queue, before);
 }
@@ -112,7 +114,7 @@ void judge(State& state, Held& held, const core::Judgement& judgement) {
     if (judgement.outcome == Outcome::lost && !alone) share_the_loss(state, queue);
     held.shares_a_loss = false;
     state.touch(queue);
-    if (held.orphan) return let_go(state, held);  // the broker delivers it again
+    if (held.orphan && !is_done(judgement.outcome)) return let_go(state, held);  // the broker delivers it again
     held.stay.draining = state.drain != State::Drain::no;
     const auto verdict = core::decide(queue.policy, held.stay, judgement, alone, state.now.wall, state.chance());
     const bool poison = verdict.reason == model::Reason::poison;

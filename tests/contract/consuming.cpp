@@ -1,6 +1,10 @@
 // What the contract says of subscriptions, deliveries and settling.
 
 #include "contract/talk.hpp"
+#include "unit/model/samples.hpp"
+
+#include "model/content_hash.hpp"
+#include "model/properties.hpp"
 
 #include <algorithm>
 
@@ -44,6 +48,30 @@ TEST_CASE("what was not settled comes back redelivered when its link is gone") {
     CHECK(second.message->body == "hello");
     CHECK(second.arrival.redelivered);
     CHECK(second.tag.generation == generation);
+}
+
+TEST_CASE("what comes again has the content that it had") {
+    const auto type = GENERATE(QueueType::quorum, QueueType::classic);
+    const auto headers = samples::table(samples::every_kind());
+    model::Properties properties;
+    properties.delivery_mode = 2;
+    properties.message_id = "m";
+    if (GENERATE(true, false)) properties.headers = headers;
+    Talk talk;
+    const QueueName queue = talk.make_queue("w", type);
+    talk.stage().put(queue, message("hello", model::write_properties(properties)));
+    (void)talk.subscribe(work, queue);
+    const auto first = talk.hear<ports::Delivered>();
+    const auto content = model::content_hash(work, first.arrival, *first.message);
+    for (int i = 0; i < 2; ++i) {
+        talk.stage().broker().disconnect(Link::consume);
+        (void)talk.hear_down(Link::consume);
+        (void)talk.connect(Link::consume);
+        (void)talk.subscribe(work, queue);
+        const auto again = talk.hear<ports::Delivered>();
+        CHECK(again.arrival.redelivered);
+        CHECK(model::content_hash(work, again.arrival, *again.message) == content);
+    }
 }
 
 TEST_CASE("a tag of a dead generation is dropped in silence") {

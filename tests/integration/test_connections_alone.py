@@ -226,8 +226,8 @@ class BrokerStates(ConnectionsCase):
 
     def test_the_brokers_ack_timeout_is_named_and_heals_without_a_late_ack(self):
         self.addCleanup(rabbitmqctl, "eval", ACK_TIMEOUT % (1800000, 60000))
-        rabbitmqctl("eval", ACK_TIMEOUT % (3000, 1000))
-        app = self.consumer(lambda request: Answer(200, wait=9 if request.seen == 0 else 0))
+        rabbitmqctl("eval", ACK_TIMEOUT % (5000, 1000))
+        app = self.consumer(lambda request: Answer(200, wait=8))
         daemon = self.daemon_for(app)
         self.publish(b"x")
         causes = set()
@@ -240,7 +240,7 @@ class BrokerStates(ConnectionsCase):
         self.assertIn("timeout", daemon.log())
         self.wait_for_nothing_left(60)
         self.wait_for_flow(daemon)
-        self.assertEqual({request.attempt for request in app.requests}, {1})
+        self.assertEqual([request.attempt for request in app.requests], [1])  # what comes again is still under way
         self.assertEqual(daemon.log().count("channel_closed"), 1)  # a late ack would have closed the next one too
 
 
