@@ -53,6 +53,7 @@ public:
     [[nodiscard]] bool proven() const { return proven_; }
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     void enter(State state, model::SteadyTime now);
     void back_off(State state, model::SteadyTime now, std::uint64_t random);
     [[nodiscard]] bool probes() const;

@@ -81,6 +81,7 @@ public:
     [[nodiscard]] std::string trouble(model::DeliveryKey delivery) const;
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     enum class State : std::uint8_t { undeclared, ready, in_flight, pausing, resting };
     struct Copy {
         model::QueueName target;

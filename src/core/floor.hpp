@@ -37,6 +37,7 @@ public:
     [[nodiscard]] model::SteadyTime next_change() const;
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     [[nodiscard]] bool waits(const Demand& demand, std::size_t company) const;
     [[nodiscard]] std::optional<Company> wanted(const Demand& demand, model::SteadyTime now) const;
 

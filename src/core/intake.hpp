@@ -48,6 +48,7 @@ public:
     [[nodiscard]] bool awaits_broker() const { return is_awaiting(Step::subscribe) || is_awaiting(Step::unsubscribe); }
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     enum class State : std::uint8_t { unknown, absent, found, subscribed, under_way };
     void wait(model::SteadyTime now, std::uint64_t random);
     [[nodiscard]] std::optional<Step> begin(Step step);

@@ -47,6 +47,7 @@ public:
     [[nodiscard]] Found came_again(const model::ContentHash& content, model::SteadyTime now);
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     using ByContent = std::multimap<model::ContentHash, model::DeliveryKey>;
     void fade(model::SteadyTime now);
 

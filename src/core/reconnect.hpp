@@ -26,6 +26,7 @@ public:
     [[nodiscard]] model::SteadyTime since() const { return since_; }  // of being up, or of not being up
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     enum class State : std::uint8_t { waiting, connecting, up };
     State state_ = State::waiting;
     std::size_t addresses_;

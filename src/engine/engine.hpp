@@ -72,6 +72,7 @@ public:
     void check_invariants() const;
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };

@@ -122,14 +122,30 @@ void Audit::complain(std::uint64_t number, const std::string& what) {
     wrong("message " + std::to_string(number) + ": " + what);
 }
 
+std::vector<std::size_t> Audit::count_places(const ModelBroker& broker) const {
+    std::vector<std::size_t> places(lives_.size());
+    broker.each_message([&](const model::QueueName&, const Stored& stored) {
+        const auto number = number_of(*stored.message);
+        if (number >= 1 && number <= places.size()) ++places[number - 1];
+    });
+    return places;
+}
+
+std::vector<std::string> Audit::broken(const ModelBroker& broker) const {
+    auto out = seen_;
+    const auto places = count_places(broker);
+    for (std::size_t i = 0; i < lives_.size(); ++i)
+        if (places[i] + lives_[i].successes == 0) out.push_back("message " + std::to_string(i + 1) + ": lost");
+    return out;
+}
+
 std::vector<std::string> Audit::complaints(const ModelBroker& broker) const {
     auto out = seen_;
-    std::vector<std::size_t> places(lives_.size());
+    const auto places = count_places(broker);
     broker.each_message([&](const model::QueueName& queue, const Stored& stored) {
         const auto number = number_of(*stored.message);
-        if (number < 1 || number > places.size()) return;
-        ++places[number - 1];
-        if (!work_queues_.contains(queue)) check_copy(queue, stored, out);
+        const bool followed = number >= 1 && number <= lives_.size();
+        if (followed && !work_queues_.contains(queue)) check_copy(queue, stored, out);
     });
     for (std::size_t i = 0; i < lives_.size(); ++i) check_life(i + 1, lives_[i], places[i], out);
     return out;

@@ -34,6 +34,9 @@ public:
     // What does not add up; empty: all is proven. Ask when everything has come to rest.
     [[nodiscard]] std::vector<std::string> complaints(const ModelBroker& broker) const;
 
+    // What is wrong already, however it goes on: a protocol broken, an early ack, a message that is nowhere.
+    [[nodiscard]] std::vector<std::string> broken(const ModelBroker& broker) const;
+
     [[nodiscard]] std::size_t enlisted() const { return lives_.size(); }
     [[nodiscard]] std::size_t succeeded() const;  // messages, not calls
     [[nodiscard]] std::size_t calls() const;      // of the consumer, in all
@@ -54,6 +57,7 @@ public:
     void wrong(std::string_view what) override;
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     struct Life {
         Fate fate;
         std::uint32_t calls = 0;
@@ -67,6 +71,7 @@ private:
     };
     Life& life_of(const model::Message& message);
     void complain(std::uint64_t number, const std::string& what);
+    [[nodiscard]] std::vector<std::size_t> count_places(const ModelBroker& broker) const;
     void check_life(std::uint64_t number, const Life& life, std::size_t places, std::vector<std::string>& out) const;
     void check_copy(const model::QueueName& queue, const Stored& stored, std::vector<std::string>& out) const;
 

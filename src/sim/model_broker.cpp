@@ -31,11 +31,29 @@ bool comes_by_consume_link(const ports::BrokerEvent& event) {
            std::holds_alternative<ports::SourceClosed>(event);
 }
 
+VirtualTime::Matter matter_of_event(const ports::BrokerEvent& event) {
+    const bool chatter = std::holds_alternative<ports::LinkUp>(event) || std::holds_alternative<ports::LookedUp>(event) ||
+                         std::holds_alternative<ports::Subscribed>(event) || std::holds_alternative<ports::Unsubscribed>(event);
+    return chatter ? VirtualTime::Matter::chatter : VirtualTime::Matter::message;
+}
+
+VirtualTime::Matter matter_of_command(const ports::BrokerCommand& command) {
+    const bool chatter = std::holds_alternative<ports::LookUp>(command) || std::holds_alternative<ports::Subscribe>(command) ||
+                         std::holds_alternative<ports::Unsubscribe>(command) ||
+                         std::holds_alternative<ports::SetReading>(command);
+    return chatter ? VirtualTime::Matter::chatter : VirtualTime::Matter::message;
+}
+
 }  // namespace
 
 ModelBroker::Wire::Wire(VirtualTime& time, Chance& chance, Pipe<Sent>::Arrive at_broker,
                         Pipe<ports::BrokerEvent>::Arrive at_client)
-    : commands(time, chance.fork(), std::move(at_broker)), events(time, chance.fork(), std::move(at_client)) {}
+    : commands(time, chance.fork(), matter_of, std::move(at_broker)),
+      events(time, chance.fork(), matter_of_event, std::move(at_client)) {}
+
+VirtualTime::Matter ModelBroker::matter_of(const Sent& sent) {
+    return sent.command ? matter_of_command(*sent.command) : VirtualTime::Matter::message;
+}
 
 ModelBroker::ModelBroker(VirtualTime& time, Chance chance, ports::Inbox& inbox, Watch& watch)
     : time_(time),
@@ -56,19 +74,23 @@ void ModelBroker::connect(ports::Link link, std::size_t /*address*/) {
     auto& wire = this->wire(link);
     if (wire.state != Wire::State::down) watch_.wrong("connect on a link that is not down");
     wire.state = Wire::State::connecting;
-    time_.after(chance_.between(login_least, login_most), [this, link, life = ++wire.life] { login(link, life); });
+    const auto log_in = [this, link, life = ++wire.life] { login(link, life); };
+    time_.after(chance_.between(login_least, login_most), log_in, VirtualTime::Matter::chatter);
     pulse(link, wire.life);
 }
 
 // As the adapter does it: on the client's side of the link, once a second from connect() to the end.
 void ModelBroker::pulse(ports::Link link, std::uint64_t life) {
-    time_.after(pulse_interval, [this, link, life] {
-        auto& wire = this->wire(link);
-        if (life != wire.life || wire.state == Wire::State::down) return;
-        std::vector<ports::BrokerEvent> events{ports::LinkPulse{link, !wire.frozen}};
-        pulse(link, life);
-        inbox_.broker_events(events);
-    });
+    time_.after(
+        pulse_interval,
+        [this, link, life] {
+            auto& wire = this->wire(link);
+            if (life != wire.life || wire.state == Wire::State::down) return;
+            std::vector<ports::BrokerEvent> events{ports::LinkPulse{link, !wire.frozen}};
+            pulse(link, life);
+            inbox_.broker_events(events);
+        },
+        VirtualTime::Matter::chatter);
 }
 
 void ModelBroker::freeze(ports::Link link, bool frozen) {
@@ -284,6 +306,13 @@ std::vector<model::QueueName> ModelBroker::queues() const {
 
 bool ModelBroker::link_up(ports::Link link) const {
     return (link == ports::Link::consume ? consume_ : publish_).state == Wire::State::up;
+}
+
+bool ModelBroker::copy_under_way() const {
+    const auto& sent = publish_.commands.under_way();
+    return std::any_of(sent.begin(), sent.end(), [](const auto& one) {
+        return one.second.command && std::holds_alternative<ports::PublishCopy>(*one.second.command);
+    });
 }
 
 void ModelBroker::each_message(const std::function<void(const model::QueueName&, const Stored&)>& visit) const {

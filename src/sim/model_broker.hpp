@@ -45,6 +45,9 @@ public:
     [[nodiscard]] std::size_t unacked() const;
     [[nodiscard]] std::uint64_t questions() const { return questions_; }  // passive declarations that came
     [[nodiscard]] bool link_up(ports::Link link) const;
+    [[nodiscard]] bool channel_open(const model::Source& source) const { return channels_.contains(source); }
+    [[nodiscard]] bool copy_under_way() const;  // sent, and not at the broker yet
+    [[nodiscard]] bool is_blocked() const { return blocked_; }
     [[nodiscard]] std::vector<model::QueueName> queues() const;
     [[nodiscard]] bool is_empty(const model::QueueName& queue) const;  // nothing ready, waiting or unacked
     // Nothing is unacked, and nothing lies anywhere but in `queues`.
@@ -72,7 +75,8 @@ public:
     void client_gone();
 
 private:
-    struct Held {  // a message that is out on a channel
+    friend struct Portrait;  // tests/sim/portrait
+    struct Held {            // a message that is out on a channel
         model::QueueName queue;
         std::uint64_t life = 0;
         std::uint64_t subscription = 0;
@@ -94,6 +98,7 @@ private:
         std::optional<ports::BrokerCommand> command;  // nothing: connection.close
         std::uint32_t channel = 0;                    // publish link: the channel it was sent on
     };
+    [[nodiscard]] static VirtualTime::Matter matter_of(const Sent& sent);  // set-up, look-ups, subscriptions: chatter
     struct Wire {
         Wire(VirtualTime& time, Chance& chance, Pipe<Sent>::Arrive at_broker, Pipe<ports::BrokerEvent>::Arrive at_client);
         enum class State : std::uint8_t { down, connecting, up } state = State::down;

@@ -56,11 +56,18 @@ bool ModelConsumer::abandon(model::DeliveryKey key) {
     return !away_.contains(work.mapped().queue);
 }
 
+std::vector<model::DeliveryKey> ModelConsumer::working() const {
+    std::vector<model::DeliveryKey> keys;
+    for (const auto& [key, work] : working_) keys.push_back(key);
+    return keys;
+}
+
 void ModelConsumer::probe(model::QueueId queue) {
     ++probes_;
-    time_.after(connect_time, [this, queue, life = life_] {
+    const auto answer = [this, queue, life = life_] {
         if (life == life_) inbox_.probed(queue, away_.contains(queue) ? std::string(nobody_listens) : std::string());
-    });
+    };
+    time_.after(connect_time, answer, VirtualTime::Matter::chatter);
 }
 
 void ModelConsumer::go_away(model::QueueId queue) {

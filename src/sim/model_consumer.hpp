@@ -12,6 +12,8 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace retryd::sim {
 
@@ -29,12 +31,16 @@ public:
     void come_back(model::QueueId queue) { away_.erase(queue); }
     // The daemon died: what is being worked on is finished, and nobody hears of it.
     void client_gone();
+    // Its answer to what it is working on, for whoever decides when: with a judge whose answers never come.
+    void reply(model::DeliveryKey key, model::Reply reply) { finish(key, std::move(reply)); }
+    [[nodiscard]] std::vector<model::DeliveryKey> working() const;
 
     [[nodiscard]] std::size_t in_flight() const { return working_.size(); }
     [[nodiscard]] std::size_t most_in_flight() const { return most_in_flight_; }
     [[nodiscard]] std::uint64_t probes() const { return probes_; }
 
 private:
+    friend struct Portrait;  // tests/sim/portrait
     struct Work {
         model::QueueId queue;
         model::MessagePtr message;

@@ -31,14 +31,15 @@ void World::start() {
 
 void World::crash() {
     engine_.reset();
-    ++armed_;
     broker_.client_gone();
     consumer_.client_gone();
     begin_engine();
 }
 
 void World::begin_engine() {
-    const engine::Ports ports{broker_, consumer_, *this, *this};
+    ++armed_;
+    armed_for_.reset();
+    const engine::Ports ports{door_, consumer_, *this, *this};
     engine_ = std::make_unique<engine::Engine>(policy_, ports, engine::Options{"sim", "0", std::nullopt, chance_.next()});
     engine_->start(time_.now());
     engine_->check_invariants();
@@ -65,7 +66,13 @@ bool World::run_until_settled(model::Microseconds limit) {
     return time_.run_until([this] { return broker_.holds_only(audit_.lots()); }, limit);
 }
 
+void World::Door::send(ports::Link link, std::vector<ports::BrokerCommand>& commands) {
+    if (world.tamper_ != nullptr) world.tamper_->sent(link, commands);
+    world.broker_.send(link, commands);
+}
+
 void World::broker_events(std::vector<ports::BrokerEvent>& events) {
+    if (tamper_ != nullptr) tamper_->heard(events);
     engine_->broker_events(events, time_.now());
     engine_->check_invariants();
 }
@@ -81,8 +88,11 @@ void World::probed(model::QueueId queue, const std::string& trouble) {
 }
 
 void World::arm(model::SteadyTime when) {
+    if (when == armed_for_) return;
+    armed_for_ = when;
     time_.at(when, [this, wish = ++armed_] {
         if (wish != armed_) return;
+        armed_for_.reset();
         ++timer_calls_;
         rings_ = time_.now().steady == last_ring_ ? rings_ + 1 : 0;
         last_ring_ = time_.now().steady;

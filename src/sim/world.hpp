@@ -26,6 +26,14 @@
 
 namespace retryd::sim {
 
+// A defect put between engine and broker, to see whether it is noticed.
+class Tamper {
+public:
+    virtual ~Tamper() = default;
+    virtual void sent(ports::Link, std::vector<ports::BrokerCommand>&) {}
+    virtual void heard(std::vector<ports::BrokerEvent>&) {}
+};
+
 // What else a published message may have.
 struct Extra {
     std::string exchange;
@@ -45,6 +53,7 @@ public:
     void start();
     void crash();  // kill -9, and a new daemon at once
     void drain();
+    void tamper_with(Tamper& tamper) { tamper_ = &tamper; }
 
     // To a work queue; gives the message's number.
     std::uint64_t publish(const std::string& queue, Fate fate, const Extra& extra = {});
@@ -75,14 +84,27 @@ private:
     [[nodiscard]] bool keeps(model::LogLevel) const override { return true; }
     void begin_engine();
 
+    // The broker as the engine has it.
+    struct Door final : ports::Broker {
+        explicit Door(World& its_world) : world(its_world) {}
+        void connect(ports::Link link, std::size_t address) override { world.broker_.connect(link, address); }
+        void disconnect(ports::Link link) override { world.broker_.disconnect(link); }
+        void close(ports::Link link) override { world.broker_.close(link); }
+        void send(ports::Link link, std::vector<ports::BrokerCommand>& commands) override;
+        World& world;
+    };
+
     model::PolicyPtr policy_;
     Chance chance_;
     VirtualTime time_;
     Audit audit_;
     ModelBroker broker_;
     ModelConsumer consumer_;
+    Door door_{*this};
+    Tamper* tamper_ = nullptr;
     std::unique_ptr<engine::Engine> engine_;
     std::uint64_t armed_ = 0;  // the last wish; earlier ones are stale
+    std::optional<model::SteadyTime> armed_for_;
     std::uint64_t timer_calls_ = 0;
     model::SteadyTime last_ring_{};
     std::uint32_t rings_ = 0;  // at that time
