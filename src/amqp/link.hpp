@@ -45,15 +45,15 @@ private:
     boost::asio::steady_timer pulse_;
     boost::asio::steady_timer last_resort_;                                         // for a close that is stuck in a send
     enum class State : std::uint8_t { down, connecting, up } state_ = State::down;  // as told to the inbox
-    bool answered_ = false;              // by the pump's thread, since it was asked for a sign of life
-    Exit::Traffic traffic_;              // as of the last pulse
-    Events pulses_;                      // reused
-    std::uint32_t closes_seen_ = 0;                                                 // PublishChannelClosed since connect()
-    std::size_t taken_ = 0;                                                         // bytes that the pump is not told of yet
-    Events spare_events_;                                                           // go over with the next commands …
-    Commands spare_commands_;                                                       // … and these came back with events
-    std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);        // expired: what comes is for nobody
-    std::weak_ptr<const bool> watched_ = alive_;                                    // the pump's thread copies this one
+    bool answered_ = false;          // by the pump's thread, since it was asked for a sign of life
+    Exit::Traffic traffic_;          // as of the last pulse
+    Events pulses_;                  // reused
+    std::uint32_t closes_seen_ = 0;  // PublishChannelClosed since connect()
+    std::size_t taken_ = 0;          // bytes that the pump is not told of yet
+    Events spare_events_;            // go over with the next commands …
+    Commands spare_commands_;        // … and these came back with events
+    std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);  // expired: what comes is for nobody
+    std::weak_ptr<const bool> watched_ = alive_;                              // the pump's thread copies this one
 
     Events fresh_events_;      // on the pump's thread
     Commands spent_commands_;  // on the pump's thread

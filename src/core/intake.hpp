@@ -40,8 +40,8 @@ public:
     [[nodiscard]] bool is_missing() const { return missing_; }
     [[nodiscard]] bool is_known() const { return known_; }  // looked up at least once on any link: found or missing
     [[nodiscard]] bool is_quiet() const { return state_ != State::subscribed && state_ != State::under_way; }
-    [[nodiscard]] bool was_lost() const { return lost_; }             // the broker took the subscription, it is not back yet
-    [[nodiscard]] model::SteadyTime since() const { return since_; }  // of being missing or lost
+    [[nodiscard]] bool was_lost() const { return lost_; }               // the broker took the subscription, it is not back yet
+    [[nodiscard]] model::SteadyTime since() const { return since_; }    // of being missing or lost
     [[nodiscard]] std::uint32_t prefetch() const { return prefetch_; }  // of the subscription
     [[nodiscard]] model::SteadyTime subscribed_since() const { return subscribed_since_; }
     // The broker owes an answer about the subscription itself.

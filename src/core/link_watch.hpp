@@ -42,7 +42,7 @@ private:
     [[nodiscard]] std::uint32_t tenths_until_named() const;
 
     std::uint32_t answers_within_, connects_within_;  // tenths of seconds
-    std::uint64_t answers_ = 0;  // as of the last second
+    std::uint64_t answers_ = 0;                       // as of the last second
     Silence kind_ = Silence::none;
     std::uint32_t tenths_ = 0;  // of seconds of that kind, in a row
     bool ended_ = false;        // the link, for this silence

@@ -72,8 +72,8 @@ void add_source(const QueueState& queue, const HandFacts& facts, std::size_t sid
         const auto late = ": " + std::to_string(facts.orphans[side]) + " deliveries go on whose acks the broker takes no more";
         stalls.push_back({Cause::ack_timeout, facts.orphans[side] > 0 ? name + late : detail, lasting});
     } else if (watch.doubt() != core::SubscriptionWatch::Doubt::none) {
-        stalls.push_back({Cause::subscription_lost, name + ": " + std::string(text_of(watch.doubt())),
-                          between(watch.since(), now.steady)});
+        stalls.push_back(
+            {Cause::subscription_lost, name + ": " + std::string(text_of(watch.doubt())), between(watch.since(), now.steady)});
     } else if (intake.was_lost()) {
         stalls.push_back({Cause::subscription_lost, detail, lasting});
     }

@@ -15,8 +15,8 @@ namespace retryd::engine {
 struct HandFacts {
     std::uint32_t suspects = 0;
     std::array<std::uint32_t, 2> orphans{};  // by Side: at the consumer, and their acks can't be given any more
-    std::uint32_t unroutable = 0;  // copies that can't be placed
-    std::string example;           // of them
+    std::uint32_t unroutable = 0;            // copies that can't be placed
+    std::string example;                     // of them
     model::SteadyTime unroutable_since = model::SteadyTime::max();
 };
 [[nodiscard]] std::vector<HandFacts> look_through(const State& state);

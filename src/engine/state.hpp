@@ -87,9 +87,9 @@ struct QueueState {
     std::uint32_t in_flight = 0;
     std::uint32_t lane_in_flight = 0;
     std::uint32_t copying = 0;
-    std::uint64_t turn = 0;                                                 // deliveries so far
-    bool held_back = false;                                                 // intake paused: too many copies can't leave
-    model::SteadyTime next_sweep = model::SteadyTime::max();                // of the hand limit
+    std::uint64_t turn = 0;                                   // deliveries so far
+    bool held_back = false;                                   // intake paused: too many copies can't leave
+    model::SteadyTime next_sweep = model::SteadyTime::max();  // of the hand limit
     std::map<model::QueueName, TierState> tiers;
     std::optional<bool> lots_found;  // by the first look: then it is not the first time that the queue is served
     bool lane_seen = false;

@@ -38,9 +38,8 @@ bool is_excused(const State& state, Link link) {
 
 std::size_t in_hand_from(const State& state, model::Source source) {
     const auto& all = state.hand.all();
-    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& one) {
-        return one.second.tag.source == source && !one.second.orphan;
-    }));
+    return static_cast<std::size_t>(std::count_if(
+        all.begin(), all.end(), [&](const auto& one) { return one.second.tag.source == source && !one.second.orphan; }));
 }
 
 }  // namespace

@@ -138,8 +138,9 @@ struct Blocked {
 };
 struct Unblocked {};
 
-using BrokerEvent = std::variant<LinkUp, LinkDown, LinkPulse, Delivered, Subscribed, Unsubscribed, SubscriptionLost, SourceClosed,
-                                 LookedUp, Declared, Confirmed, Nacked, Returned, PublishChannelClosed, Blocked, Unblocked>;
+using BrokerEvent =
+    std::variant<LinkUp, LinkDown, LinkPulse, Delivered, Subscribed, Unsubscribed, SubscriptionLost, SourceClosed, LookedUp,
+                 Declared, Confirmed, Nacked, Returned, PublishChannelClosed, Blocked, Unblocked>;
 
 class Broker {
 public:

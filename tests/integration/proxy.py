@@ -10,6 +10,7 @@
         proxy.refuse(); proxy.accept()  # new connections
     proxy.swallow_confirm()         # the next confirm never reaches the client
     proxy.spoil("down", spoiled)    # the next bytes that way are what spoiled(bytes) makes of them
+    proxy.breaks                    # [(begin, end, who)]: each connection's end, by "cut", "half-open", "client" or "broker"; half-open has lasted
 
 With a server's ssl.SSLContext it is the one that speaks TLS to the client. Without, TLS passes it as it is.
 """
@@ -102,14 +103,13 @@ class Pair:
         while data := await self.read(source):
             await way.open.wait()
             data = way.spoil(way.swallow(data))
-            keep = way.cut_inside(len(data))
-            if keep is not None:
-                way.cut_at = None
-                data = data[:keep]
-            way.passed += len(data)
-            target[1].write(data)
-            await target[1].drain()
-            if keep is not None:
+            passing, strike = way.before_strike(len(data))
+            await self.write(data[:passing], target, way)
+            if strike == "stall":
+                way.open.clear()
+                await way.open.wait()
+            elif strike == "half open":
+                self.proxy.drop_brokers()
                 return
             elif strike == "cut":
                 self.struck = True

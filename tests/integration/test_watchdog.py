@@ -36,14 +36,27 @@ class Subscriptions(WatchdogCase):
         self.wait_for_requests(app, 1)
         self.check_healed(daemon, app, "subscription-lost")
 
+    def test_a_queue_that_is_deleted_and_made_again_at_once(self):
+        app = self.consumer()
+        daemon = self.daemon_for(app)
+        self.pid = daemon.pid
+        self.publish(b"before")
+        self.wait_for_nothing_left()
+        self.wire.delete(self.queue)
+        self.declare_work_queue()
+        self.publish(b"1", b"2", b"3")
+        self.wait_for_requests(app, 4, 60)
+        self.check_healed(daemon, app, "subscription-lost")
+        self.assertNotIn("link_down", daemon.log())
+
     def test_a_consumer_that_the_broker_no_longer_knows(self):
         """The broker's word of it gets lost, as from a client that did not ask for it."""
         app, proxy = self.consumer(), self.frame_proxy()
         daemon = self.daemon_for(app, proxy.url)
         proxy.swallow(CANCEL)
         self.wire.delete(self.queue)
-        self.declare_work_queue()
         eventually(lambda: proxy.swallowed(CANCEL), what="a swallowed cancel")
+        self.declare_work_queue()
         bodies = [b"1", b"2", b"3"]
         self.publish(*bodies)
         self.wait_until_named(daemon, "subscription-lost", detail="does not know its consumer")

@@ -81,22 +81,28 @@ class Protections(BrokerCase):
         self.check_healed(daemon, app, "broker-down")
         self.assert_none_lost(app, bodies)
 
-    def test_returns_alarms_and_closed_channels_between_deliveries(self):
-        """Frames of every kind while messages flow, on the channels of both links and on channel 0; and then a cut."""
-        app, proxy = self.consumer(lambda request: Answer(422 if b"dead" in request.body else once_failing(request), wait=0.01)), self.proxy()
+    def test_returns_and_alarms_between_deliveries_and_then_a_cut(self):
+        """Frames of every kind while messages flow, on the channels of both links and on channel 0."""
+        reply = lambda request: 422 if b"dead" in request.body else once_failing(request)
+        app, proxy = self.consumer(reply), self.proxy()
         daemon = self.daemon_for(app, proxy.url)
-        self.wire.delete(self.own("dlq"))
+        self.publish(b"dead 0")
+        self.wait_for_lot("dlq")
+        self.wire.delete(self.own("dlq"))  # the next copy to it comes back
+        app.stop()
         bodies = [b"%d" % n for n in range(600)]
-        self.publish(*bodies[:300], *(b"dead %d" % n for n in range(5)), *bodies[300:])
-        self.wait_for_depth(self.own("dlq"), 5, 60)  # after a mandatory return
+        self.publish(*bodies[:20], b"dead 1", *bodies[20:])
+        self.wait_for_cause(daemon, "consumer-away")
         self.raise_alarm()
+        app.start()
         self.wait_for_cause(daemon, "publish-blocked", 30)
         self.clear_alarm()
+        eventually(lambda: '"returned"' in daemon.log(), 60, "a return")
         proxy.cut()
         done = lambda: {request.body for request in app.requests if request.seen} >= set(bodies)
         eventually(done, 300, "all of them twice")
         self.wait_for_nothing_left(60, lots=["dlq"])
-        self.assertIn('"returned"', daemon.log())
+        self.assertEqual(self.wire.depth(self.own("dlq")), 1)
         self.wait_for_flow(daemon)
 
 class Restarts(BrokerCase):

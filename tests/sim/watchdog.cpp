@@ -23,7 +23,8 @@ bool names(const World& world, Cause cause) {
 
 std::string stalls(const World& world) {
     std::string text;
-    for (const auto& stall : world.status().queues[0].stalls) text += std::string(to_text(stall.cause)) + " " + stall.detail + "; ";
+    for (const auto& stall : world.status().queues[0].stalls)
+        text += std::string(to_text(stall.cause)) + " " + stall.detail + "; ";
     return text;
 }
 
@@ -60,9 +61,8 @@ TEST_CASE("messages that wait and are not delivered are noticed, without a rush 
     REQUIRE(world.run_until([&] { return names(world, Cause::subscription_lost); }, 40s));
     world.run_for(10min);
     CHECK(names(world, Cause::subscription_lost));
-    CHECK(std::count_if(world.log().begin(), world.log().end(), [](const std::string& line) {
-              return line.find("subscription_renewed") != std::string::npos;
-          }) < 70);
+    CHECK(std::count_if(world.log().begin(), world.log().end(),
+                        [](const std::string& line) { return line.find("subscription_renewed") != std::string::npos; }) < 70);
     world.broker().serve_nobody({"orders"}, false);
     check_named_then_settled(world, Cause::subscription_lost, 1us, 10s);
 }
