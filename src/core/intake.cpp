@@ -69,7 +69,7 @@ void Intake::declared(bool ok, model::SteadyTime now, std::uint64_t random) {
 }
 
 void Intake::subscribed(model::SteadyTime now) {
-    if (!is_awaiting(Step::subscribe)) return;
+    // Whatever else is under way: one that crossed the closing of its channel is there on the next channel.
     state_ = State::subscribed;
     subscribed_since_ = now;
     lost_ = false;

@@ -4,7 +4,8 @@
 //   unknown ─look up─▶ (missing ─declare or wait─▶ unknown) ─▶ found ─subscribe─▶ subscribed ─unsubscribe─▶ found
 //
 // A missing queue that we may not declare is looked up again from 500 ms growing to 5 s. Only the answer to the step that is
-// under way counts: one may come late, when the broker has taken the subscription or closed the channel meanwhile.
+// under way counts: one may come late, when the broker has taken the subscription or closed the channel meanwhile. But a
+// subscription that is confirmed exists, whenever it was asked for.
 
 #include "model/time.hpp"
 

@@ -91,7 +91,7 @@ class Peers(WatchdogCase):
         app, proxy = self.consumer(once_failing), self.frame_proxy()
         daemon = self.daemon_for(app, proxy.url, confirm_timeout="60s")
         self.publish(b"makes the delay queue")
-        self.wait_for_nothing_left()
+        self.wait_for_nothing_left(60)
         proxy.freeze_publish_link()
         bodies = [b"%d" % n + bytes(8 * MIB) for n in range(4)]
         self.publish(*bodies)

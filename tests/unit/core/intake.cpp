@@ -170,3 +170,16 @@ TEST_CASE("a lost subscription that nobody wants any more is not missed") {
     CHECK_FALSE(intake.next_step(0, start));
     CHECK_FALSE(intake.was_lost());
 }
+
+TEST_CASE("a subscription that crosses the closing of the channel is there, and no second one is taken") {
+    auto intake = subscribed_intake(10);
+    REQUIRE(intake.next_step(20, start) == Step::unsubscribe);
+    intake.unsubscribed();
+    REQUIRE(intake.next_step(20, start) == Step::subscribe);
+    intake.closed(start, 0);  // the channel of before
+    REQUIRE(intake.next_step(20, intake.next()) == Step::look_up);
+    intake.subscribed(start + 1s);
+    intake.looked_up(true, start + 1s, 0);
+    CHECK(intake.is_subscribed());
+    CHECK_FALSE(intake.next_step(20, start + 1s));
+}
