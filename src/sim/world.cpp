@@ -90,7 +90,9 @@ void World::probed(model::QueueId queue, const std::string& trouble) {
 void World::arm(model::SteadyTime when) {
     if (when == armed_for_) return;
     armed_for_ = when;
-    time_.at(when, [this, wish = ++armed_] {
+    ++armed_;
+    if (when == model::SteadyTime::max()) return;
+    time_.at(when, [this, wish = armed_] {
         if (wish != armed_) return;
         armed_for_.reset();
         ++timer_calls_;

@@ -138,7 +138,7 @@ class Broker(SoakCase):
         app, daemon = self.start(lambda request: 503 if request.seen == 0 else 200, "2s")
         self.publish_numbers(range(10))
         self.wait_for_depth(self.own("delay.2000ms"), 10)
-        daemon.kill()
+        self.assertEqual(daemon.stop(), 0)
         self.wire.delete(self.own("lane"))
         self.wait_for_depth(self.own("delay.2000ms"), 0)
         self.assertEqual(len(app.requests), 10)

@@ -2,12 +2,19 @@
 does. Over HTTP they are left out, on the stream they are shown to a depth; either way the message is retried, parked whole, and
 those beside it are not disturbed."""
 
+import os
+
 from amqp_codec import encode_properties, number, table
 from fidelity_case import FidelityCase, original_headers
+from retryd import eventually
 from stream_case import StreamCase
 
 LEVELS = 18_000  # of seven bytes each, in a frame of 131,072
 WITHIN = 240  # each hop costs the broker seconds of CPU
+POLICY = """
+broker: {uri: "@AMQP@", confirm_timeout: 5m}
+queues: {"@QUEUE@": {deliver: {%s, timeout: 60s}, retry: {quick: none, delays: [100ms], jitter: 0%%, spread: 1}}}
+"""
 
 
 def nested(levels):
@@ -21,7 +28,7 @@ class OverHttp(FidelityCase):
     def test_as_many_levels_as_a_frame_holds_are_retried_and_parked_whole(self):
         self.declare_work_queue()
         app = self.consumer(lambda request: 503 if request.body == b"deep" else 200)
-        daemon = self.daemon(app, delays="[100ms]")
+        daemon = self.retryd(POLICY % f'http: "{app.url}"')
         headers = [nested(LEVELS)]
         self.wire.publish(self.queue, b"deep", encode_properties(headers=headers, delivery_mode=2))
         self.wire.publish(self.queue, b"plain", encode_properties(delivery_mode=2))
@@ -37,7 +44,8 @@ class OverHttp(FidelityCase):
 class OnTheStream(StreamCase):
     def test_as_many_levels_as_a_frame_holds_are_shown_to_a_depth_and_parked_whole(self):
         self.declare_work_queue()
-        daemon = self.serve_stream("retry: {quick: none, delays: [100ms], jitter: 0%, spread: 1}", deliver="timeout: 60s")
+        daemon = self.retryd(POLICY % f'stream: "unix:{self.path}"')
+        eventually(lambda: os.path.exists(self.path), what="the stream's socket")
         peer = self.peer(credit=1)
         peer.socket.settimeout(WITHIN)
         headers = [nested(LEVELS)]
