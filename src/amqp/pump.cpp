@@ -28,11 +28,12 @@ namespace {
 // A turn reads no more than this before sends and events get theirs.
 constexpr std::size_t most_frames = 500;
 constexpr std::size_t most_bytes = 1024 * 1024;
-// While reading is stopped: RabbitMQ closes a connection that takes too little (64 KiB every 5 s are not enough), and heartbeats
+// While reading is stopped: RabbitMQ closes a connection that takes too little (50 KiB a second are not enough where the system's
+// buffers have grown: it waits 15 s for room, and the system tells of room only when a third of a buffer is free), and heartbeats
 // lie behind data and are sent by reads only. So it goes on in sips: more than the library's buffer of 128 KiB, so that at least
 // one look at the socket tells it that the broker lives, and as rare as broker and heartbeat allow.
 constexpr std::size_t sip = 240 * 1024;
-constexpr std::chrono::milliseconds between_sips = 5s;
+constexpr std::chrono::milliseconds between_sips = 2s;
 // Bytes of messages that the main loop has been told of and has not taken yet; over that it is not told of more.
 constexpr std::size_t most_untaken = 4 * 1024 * 1024;
 // What a message will cost in hand: what is under way counts as it will there.
