@@ -3,7 +3,7 @@
 // up to a number of faults. What concerns no message (logins, look-ups, subscriptions) happens at once, in one order. Time passes
 // where nothing else can happen, or for a moment while the consumer is at work; that it passes earlier is one of the faults.
 //
-//   RETRYD_MODEL_MESSAGES=2 RETRYD_MODEL_FAULTS=2 sim_tests "[#settle_model]"   further than in the daily run
+//   RETRYD_MODEL_MESSAGES=2 RETRYD_MODEL_FAULTS=1 sim_tests "in no state*"   further than in the daily run
 //
 // Depth first, without snapshots: each run begins anew and replays its path to the last choice that is still open. A state that
 // an earlier run has been in ends the run. Each state's first continuation is the one without further faults, and must lead to
@@ -349,7 +349,7 @@ std::vector<std::string> found_with(Bounds bounds) {
 
 TEST_CASE("in no state of the settle protocol a message is lost or acked early, and none is a trap") {
     const Bounds wanted{number_in("RETRYD_MODEL_MESSAGES", 0), number_in("RETRYD_MODEL_FAULTS", 0)};
-    const auto bounds = wanted.messages > 0 ? std::vector{wanted} : std::vector<Bounds>{{1, 2}, {2, 1}};
+    const auto bounds = wanted.messages > 0 ? std::vector{wanted} : std::vector<Bounds>{{1, 1}, {2, 0}};
     for (const auto& each : bounds) {
         Search search(each);
         CHECK(search.find_fault() == std::vector<std::string>{});
