@@ -42,6 +42,16 @@ bool Copies::forget(DeliveryKey delivery) {
     return true;
 }
 
+void Copies::forget_all() {
+    copies_.clear();
+    in_flight_.clear();
+    bytes_in_flight_ = 0;
+    ready_.clear();
+    suspects_.clear();
+    pausing_.clear();
+    to_declare_.clear();
+}
+
 void Copies::link_up() {
     up_ = true;
     blocked_ = false;

@@ -44,6 +44,8 @@ public:
     // Its original will come again from the broker, so the copy need not be made. True: it is gone; false: it is on its way
     // and its confirm is still awaited.
     [[nodiscard]] bool forget(model::DeliveryKey delivery);
+    // All originals go back to the broker: nothing is published any more, and what is still answered means nothing.
+    void forget_all();
 
     // Facts of the publish link.
     void link_up();

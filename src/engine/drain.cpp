@@ -73,6 +73,7 @@ void return_the_rest(State& state) {
         if (!held.orphan) state.to_consume.emplace_back(ports::Settle{held.tag, false});
         let_go(state, held);
     }
+    state.copies.forget_all();
     if (!keys.empty()) log(state, model::LogLevel::info, "returned_to_broker", {{"messages", std::to_string(keys.size())}});
 }
 

@@ -90,7 +90,8 @@ void serve_the_rest(State& state) {
 }
 
 model::SteadyTime next_of_the_rest(const State& state) {
-    auto when = std::min({state.copies.next(), next_drain(state), state.next_depths, state.limiter.next()});
+    auto when = std::min({state.copies.next(), next_drain(state), state.limiter.next()});
+    if (state.drain == State::Drain::no) when = std::min(when, state.next_depths);
     if (state.drain == State::Drain::no || state.drain == State::Drain::finishing) {
         for (const auto& link : state.links) when = std::min(when, link.reconnect.next());
     }

@@ -63,7 +63,8 @@ Audit::Life& Audit::life_of(const model::Message& message) {
 }
 
 void Audit::settling(const model::Message& message, bool ack) {
-    const auto& life = life_of(message);
+    auto& life = life_of(message);
+    if (!ack) life.spent_least = 0;  // given back at the end of a drain: what this stay has spent is forgotten
     if (ack && life.paid <= life.acks) complain(number_of(message), "acked before its success or its copy's confirm");
 }
 

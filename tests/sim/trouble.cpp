@@ -114,6 +114,42 @@ TEST_CASE("a drain finishes what is at the consumer and gives back the rest, unc
     CHECK(world.complaints() == Complaints{});
 }
 
+TEST_CASE("a drain that waits for the consumer does not make the timer spin") {
+    const bool breaks = GENERATE(false, true);
+    World world{orders([](auto& queue) { queue.deliver.timeout = 1min; })};
+    auto slow = answer(200);
+    slow.after = 40s;  // over more than one look at the depths
+    world.publish("orders", always(slow));
+    world.start();
+    world.run_for(100ms);
+    world.drain();
+    if (breaks) world.broker().cut(ports::Link::consume);
+    const auto calls = world.timer_calls();
+    REQUIRE(world.run_until([&] { return world.engine().stopped(); }, 2min));
+    CHECK(world.timer_calls() - calls < 50);
+    CHECK(world.audit().succeeded() == 1);
+    CHECK(world.complaints() == Complaints{});
+}
+
+TEST_CASE("a copy that cannot leave before the drain is over is given up, and its original goes back") {
+    const bool alarm_ends = GENERATE(false, true);
+    World world{orders([](auto& queue) { queue.deliver.timeout = 1s; })};
+    world.publish("orders", fails_then_succeeds(1));
+    world.broker().block_publishing(true);
+    world.start();
+    REQUIRE(world.run_until([&] { return world.status().queues[0].being_copied == 1; }, 1s));
+    world.drain();
+    REQUIRE(world.run_until([&] { return world.status().queues[0].being_copied == 0; }, 5s));
+    if (alarm_ends) world.broker().block_publishing(false);  // before the link is closed
+    REQUIRE(world.run_until([&] { return world.engine().stopped(); }, 10s));
+    CHECK(world.broker().ready({"orders"}) == 1);
+    world.broker().block_publishing(false);
+    world.start();
+    REQUIRE(world.run_until_settled(1min));
+    CHECK(world.audit().succeeded() == 1);
+    CHECK(world.complaints() == Complaints{});
+}
+
 TEST_CASE("while publishing is blocked failing messages stay in hand, and intake pauses at half the prefetch") {
     World world{orders([](auto& queue) {
         queue.prefetch = 20;

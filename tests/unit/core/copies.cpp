@@ -321,3 +321,23 @@ TEST_CASE("whatever happens, every copy is confirmed, forgotten or still known, 
         }
     }
 }
+
+TEST_CASE("when all are forgotten nothing is published any more, whatever state they were in, and late answers mean nothing") {
+    Bench bench;
+    const auto in_flight = bench.publish(1);
+    const auto nacked = bench.publish(2);
+    bench.copies.nacked(nacked, bench.now, 0);
+    bench.copies.blocked(true, bench.now);
+    bench.add(3);
+    bench.advance();
+    bench.copies.forget_all();
+    bench.copies.blocked(false, bench.now);
+    CHECK(bench.copies.size() == 0);
+    CHECK(bench.copies.next() == SteadyTime::max());
+    bench.now += 1h;
+    CHECK(bench.advance().publish.empty());
+    CHECK(bench.actions.declare.empty());
+    CHECK_FALSE(bench.actions.renew_link);
+    CHECK_FALSE(bench.copies.confirmed(in_flight));
+    bench.copies.link_down(bench.now);
+}
