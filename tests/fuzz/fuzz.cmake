@@ -33,13 +33,14 @@ function(fuzzed_room name)
   target_compile_options(fuzzed_${name} PUBLIC -fsanitize=fuzzer-no-link)
 endfunction()
 
-fuzzed_room(model LINKS Boost::headers PkgConfig::RE2)
+fuzzed_room(model LINKS Boost::headers OpenSSL::Crypto PkgConfig::RE2)
+fuzzed_room(tls LINKS fuzzed_model OpenSSL::SSL)
 fuzzed_room(core LINKS fuzzed_model FILES classify)
-fuzzed_room(policyfile LINKS fuzzed_model yaml-cpp)
+fuzzed_room(policyfile LINKS fuzzed_tls yaml-cpp)
 fuzzed_room(metrics LINKS fuzzed_model prometheus-cpp::core)
 fuzzed_room(app LINKS fuzzed_model FILES journal)
-fuzzed_room(amqp LINKS fuzzed_model rabbitmq::rabbitmq Threads::Threads FILES assembler confirms connection consume_session
-  decode dial exit methods publish_session pump scratch_channel settle)
+fuzzed_room(amqp LINKS fuzzed_tls rabbitmq::rabbitmq Threads::Threads FILES assembler confirms connection consume_session
+  decode dial exit methods publish_session pump scratch_channel settle tls_socket)
 fuzzed_room(sockets LINKS fuzzed_model)
 fuzzed_room(deliver LINKS fuzzed_model Boost::json FILES http_date http_header_value http_reply http_reply_reader http_request
   http_text stream_frame stream_message stream_ops stream_session)
