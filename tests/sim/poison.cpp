@@ -53,6 +53,13 @@ Fate kills_the_daemon(World& world, std::uint64_t& deaths) {
     };
 }
 
+void crash_three_times(World& world) {
+    for (int i = 0; i < 3; ++i) {
+        world.run_for(2s);
+        world.crash();
+    }
+}
+
 // Works for a while; remembers the greatest attempt that it was told.
 struct Innocents {
     std::uint32_t greatest_attempt = 0;
@@ -194,11 +201,13 @@ TEST_CASE("nor is one that breaks when the trial was answered, and the answer co
 TEST_CASE("nor is one that breaks when the trial has succeeded, with the ack under way") {
     World world{orders()};
     bool breaking = true;
-    world.publish("orders", [&](std::uint32_t, std::uint32_t) {
+    world.publish("orders", [&](std::uint32_t, std::uint32_t call) {
+        if (call <= 3) return never();
         if (breaking) world.time().after(5ms + 1us, [&] { world.broker().cut(ports::Link::consume); });
         return answer(200);
     });
     world.start();
+    crash_three_times(world);
     world.run_for(30s);
     CHECK(was_logged(world, "tried_alone"));
     breaking = false;
@@ -210,12 +219,8 @@ TEST_CASE("what a second consumer of the lane takes and gives back between stamp
     World world{orders()};
     world.publish("orders", [](std::uint32_t, std::uint32_t call) { return call <= 3 ? never() : answer(200); });
     world.start();
-    world.run_for(1s);
     world.broker().lend_from(lane, true);
-    for (int i = 0; i < 3; ++i) {
-        world.broker().cut(ports::Link::consume);
-        world.run_for(2s);
-    }
+    crash_three_times(world);
     REQUIRE(world.run_until_settled(5min));
     CHECK(was_logged(world, "tried_alone"));
     CHECK(world.lot(parked) == 0);
