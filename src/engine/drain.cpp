@@ -69,7 +69,10 @@ void return_the_rest(State& state) {
     std::sort(keys.begin(), keys.end());  // in the order in which they came
     for (const auto key : keys) {
         auto& held = *state.hand.find(key);
-        if (held.state == Held::State::at_consumer) state.ports.consumer.abandon(key);
+        if (held.state == Held::State::at_consumer) {
+            state.ports.consumer.abandon(key);
+            take_back(state, state.queue(held.queue()), held);
+        }
         if (!held.orphan) state.to_consume.emplace_back(ports::Settle{held.tag, false});
         let_go(state, held);
     }

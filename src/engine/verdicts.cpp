@@ -78,15 +78,6 @@ void share_the_loss(State& state, const QueueState& queue) {
     }
 }
 
-void take_back(State& state, QueueState& queue, Held& held) {
-    --queue.in_flight;
-    queue.trial_runs = false;
-    if (held.side() == model::Side::lane) --queue.lane_in_flight;
-    held.state = Held::State::waiting;  // until its verdict
-    const auto took = std::chrono::duration<double>(state.now.steady - held.since).count();
-    state.figures_of(queue).delivery_seconds.observe(took);
-}
-
 // A consumer that dies of one message takes others for a moment, or answers nobody until it is mended: a loss soon after
 // another one says nothing about the message.
 bool is_alone(const State& state, const QueueState& queue, const Held& held) {
@@ -132,6 +123,15 @@ void stay_in_hand(State& state, Held& held, const core::Verdict& verdict) {
 }
 
 }  // namespace
+
+void take_back(State& state, QueueState& queue, Held& held) {
+    --queue.in_flight;
+    queue.trial_runs = false;
+    if (held.side() == model::Side::lane) --queue.lane_in_flight;
+    held.state = Held::State::waiting;  // until its verdict
+    const auto took = std::chrono::duration<double>(state.now.steady - held.since).count();
+    state.figures_of(queue).delivery_seconds.observe(took);
+}
 
 void replied(State& state, model::DeliveryKey key, const model::Reply& reply) {
     auto* held = state.hand.find(key);
