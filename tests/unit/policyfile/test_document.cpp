@@ -26,7 +26,7 @@ TEST_CASE("a text that is no policy is refused with its place") {
     check_fault("a: 1\n---\nb: 2\n", "2:1: a second document begins here");
     check_fault("broker: {uri: x", "1:9: not readable as YAML: a { is not closed");
     check_fault("broker: \"amqp", "1:14: not readable as YAML: a quote is not closed");
-    check_fault("broker: \"x\\", "1:12: not readable as YAML: unknown escape character: ?");
+    check_fault("broker: \"x\\", "1:13: not readable as YAML: unknown escape character: ?");
     check_fault("broker: amqp://h\nqueues: a: b\n", "2:10: not readable as YAML: a second \": \" on one line");
     check_fault("broker: \xff\n", "1:9: a byte that is not UTF-8");
     check_fault("# \xc3\xa4\n# \xed\xa0\x80\n", "2:3: a byte that is not UTF-8");
