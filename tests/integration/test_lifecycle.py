@@ -136,6 +136,7 @@ class Drain(Lifecycle):
             self.wait_for_requests(app, count)
             self.assertEqual(daemon.stop(), 0, daemon.log())
             daemon.start(wait_ready=False)
+            eventually(lambda: daemon.answers("/livez"), what="/livez")  # before main() a signal ends any program
         daemon.wait_ready()
         self.wait_for_nothing_left(60)
         times = collections.Counter(int(request.body) for request in app.requests)

@@ -112,7 +112,7 @@ class LinkFaults(IntegrationCase):
         handed = [request for request in app.requests if request.method == "POST"]
         self.assertEqual(sorted(request.body for request in handed), sorted(self.bodies))
         self.assertEqual({request.attempt for request in handed}, {1})
-        self.assertGreater(daemon.log().count('"consumer_not_ready"'), 10)
+        self.assertGreater(len(questions), 20)  # each turns the answer, and so begins or ends the subscriptions
         for trouble in ("link_down", "channel_closed"):
             self.assertNotIn(trouble, daemon.log())
 
