@@ -63,7 +63,7 @@ class Hand(MemoryCase):
         app = self.consumer()
         daemon = self.retryd('broker: {uri: "@AMQP@", confirm_timeout: 3m}\n'
                              f'memory: 16MiB\nmax_body: 1MiB\nqueues: {{"{self.queue}": {{deliver: {{http: "{app.url}"}}, '
-                             f"retry: {{queue_type: classic}}}}}}")
+                             f"retry: {{queue_type: classic}}}}}}", wait_ready=False)
         self.wait_for_depth(self.own("dlq"), 1, 200)
         eventually(lambda: daemon.queue_status(self.queue)["in_hand"] == 0, 60, "an empty hand")
         self.assertEqual(app.requests, [])
