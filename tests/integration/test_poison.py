@@ -147,11 +147,9 @@ class Poison(StreamCase):
         innocents = {b"%d" % number for number in range(100)}
         for body in [b"die", *innocents]:
             self.send(body)
-        deaths = 0
-        while not self.wire.depth(self.own("parked")) and deaths < 8:
-            deaths += 1
-            eventually(lambda: sum(request.body == b"die" for request in app.requests) >= deaths or self.wire.depth(self.own("parked")),
-                       60, f"delivery {deaths} of what kills")
+        deaths = lambda: sum(request.body == b"die" for request in app.requests)
+        for death in (1, 2, 3, 4, 5):  # one more return, and the broker itself would take the innocents away
+            eventually(lambda: deaths() >= death, 60, f"delivery {death} of what kills")
             daemon.kill()
             daemon.start()
         copy = self.wait_for_lot("parked", 60)
