@@ -118,22 +118,28 @@ class Poison(StreamCase):
         self.assertEqual(attempts, {name: 1 for name in self.innocents})
         self.assertEqual(daemon.deliveries(self.queue)["success"], 15)
 
-    def test_what_kills_retryd_is_parked_and_its_neighbours_finish(self):
-        self.declare_work_queue(arguments=quorum())
-        app = self.consumer(lambda request: HANG if request.body == b"die" else Answer(200, wait=0.02))
-        daemon = self.retryd(f'queues: {{"@QUEUE@": {{deliver: {{http: "{app.url}", concurrency: 16}}, {KEYS}}}}}')
-        deaths = lambda: sum(request.body == b"die" for request in app.requests)
-        innocents = {b"%d" % number for number in range(60)}
-        for body in [*sorted(innocents)[:30], b"die", *sorted(innocents)[30:]]:
-            self.send(body)
+    @staticmethod
+    def deaths(app):
+        return sum(request.body == b"die" for request in app.requests)
+
+    def kill_at_each_death(self, app, daemon):
         for death in (1, 2, 3, 4, 5):  # two make a suspect, one an accused, two are trials
-            eventually(lambda: deaths() >= death, 60, f"delivery {death} of what kills")
+            eventually(lambda: self.deaths(app) >= death, 60, f"delivery {death} of what kills")
             daemon.kill()
             daemon.start()
         copy = self.wait_for_lot("parked", 60)
         self.assertEqual((copy.body, copy.headers["retryd-reason"]), (b"die", "poison"))
         self.wait_for_nothing_left(60)
-        self.assertEqual(deaths(), 5)
+
+    def test_what_kills_retryd_is_parked_and_its_neighbours_finish(self):
+        self.declare_work_queue(arguments=quorum())
+        app = self.consumer(lambda request: HANG if request.body == b"die" else Answer(200, wait=0.02))
+        daemon = self.retryd(f'queues: {{"@QUEUE@": {{deliver: {{http: "{app.url}", concurrency: 16}}, {KEYS}}}}}')
+        innocents = {b"%d" % number for number in range(60)}
+        for body in [*sorted(innocents)[:30], b"die", *sorted(innocents)[30:]]:
+            self.send(body)
+        self.kill_at_each_death(app, daemon)
+        self.assertEqual(self.deaths(app), 5)
         self.assertEqual({request.body for request in app.requests}, innocents | {b"die"})
         self.assertEqual({request.attempt for request in app.requests}, {1})
 
@@ -147,14 +153,7 @@ class Poison(StreamCase):
         innocents = {b"%d" % number for number in range(100)}
         for body in [b"die", *innocents]:
             self.send(body)
-        deaths = lambda: sum(request.body == b"die" for request in app.requests)
-        for death in (1, 2, 3, 4, 5):  # one more return, and the broker itself would take the innocents away
-            eventually(lambda: deaths() >= death, 60, f"delivery {death} of what kills")
-            daemon.kill()
-            daemon.start()
-        copy = self.wait_for_lot("parked", 60)
-        self.assertEqual((copy.body, copy.headers["retryd-reason"]), (b"die", "poison"))
-        self.wait_for_nothing_left(60)
+        self.kill_at_each_death(app, daemon)  # one more return, and the broker itself would take the innocents away
         self.assertEqual({request.body for request in app.requests}, innocents | {b"die"})
         self.assertEqual({request.attempt for request in app.requests}, {1})
         self.assertEqual(self.wire.depth(rejects), 0)
