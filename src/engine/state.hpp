@@ -80,6 +80,7 @@ struct QueueState {
     LastLoss last_loss;
     model::DeliveryKey stamped;        // the original of the last copy that was made for a trial
     bool trial_runs = false;           // what is at the consumer is there for its trial
+    std::uint32_t lane_steps = 0;      // the lane's prefetch is this many times greater than usual, for trials
     std::set<std::string> own_trials;  // ids of what was stamped, or came for its trial, since we began
     std::multimap<model::SteadyTime, model::DeliveryKey> waiting;
     std::multimap<model::SteadyTime, model::DeliveryKey> deadlines;  // of deliveries

@@ -4,6 +4,7 @@
 #include "engine/watchdog.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace retryd::engine {
 
@@ -61,6 +62,16 @@ bool held_back(State& state, QueueState& queue) {
     return queue.held_back;
 }
 
+// While accused messages wait in hand, the copies for their trials come by the lane, behind others: its prefetch grows by what
+// they take, in steps, so that no trial waits for the next, and is as usual again when none of them is left.
+std::uint32_t lane_prefetch(QueueState& queue) {
+    const auto usual = queue.policy.prefetch;
+    const auto steps = (static_cast<std::uint32_t>(queue.accused.size()) + usual - 1) / usual;
+    const bool over = queue.accused.empty() && !queue.floor.awaits_trial() && !queue.trial_runs;
+    queue.lane_steps = over ? 0 : std::max(queue.lane_steps, steps);
+    return std::min<std::uint32_t>(usual * (1 + queue.lane_steps), std::numeric_limits<std::uint16_t>::max());
+}
+
 // How many messages are wanted in hand from each source.
 std::uint32_t wanted(State& state, QueueState& queue, Side side) {
     if (state.drain != State::Drain::no || held_back(state, queue)) return 0;
@@ -70,9 +81,9 @@ std::uint32_t wanted(State& state, QueueState& queue, Side side) {
         case Watch::misconfigured: return 0;
         case Watch::trying:
             // The copy that the try is to be made with may lie behind others.
-            if (side == Side::lane && queue.floor.awaits_trial()) return queue.policy.prefetch;
+            if (side == Side::lane && queue.floor.awaits_trial()) return lane_prefetch(queue);
             return queue.in_hand == 0 ? 1 : 0;
-        case Watch::present: return queue.policy.prefetch;
+        case Watch::present: return side == Side::lane ? lane_prefetch(queue) : queue.policy.prefetch;
     }
     return 0;
 }

@@ -51,7 +51,7 @@ bool must_step_back(const State& state, const QueueState& queue, const Held& hel
     const auto of_the_lane = std::count_if(all.begin(), all.end(), [&](const auto& one) {
         return one.second.tag.source == held.tag.source && !one.second.orphan;
     });
-    return of_the_lane >= queue.policy.prefetch;
+    return of_the_lane >= queue.intake[at(model::Side::lane)].prefetch();
 }
 
 void put_off_trials(State& state, QueueState& queue) {

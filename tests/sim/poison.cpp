@@ -1,5 +1,7 @@
 // Messages that take the consumer or the daemon down: they end alone, and nobody pays for them.
 
+#include "model/header_table.hpp"
+#include "model/ledger_names.hpp"
 #include "sim/policies.hpp"
 #include "sim/world.hpp"
 
@@ -225,6 +227,27 @@ TEST_CASE("what a second consumer of the lane takes and gives back between stamp
     CHECK(was_logged(world, "tried_alone"));
     CHECK(world.lot(parked) == 0);
     CHECK(world.audit().succeeded() == 1);
+}
+
+TEST_CASE("accused that fill the lane's prefetch are tried without a pause, though as many again wait behind them") {
+    World world{orders([](auto& queue) { queue.prefetch = 32; })};
+    Innocents innocents;
+    world.start();
+    world.run_for(50ms);
+    for (int i = 0; i < 200; ++i) {
+        model::TableWriter ledger;
+        ledger.add_long(model::names::version, 1);
+        ledger.add_string(model::names::id, std::to_string(i));
+        ledger.add_string(model::names::queue, "orders");
+        ledger.add_long(model::names::suspect, 0);
+        Extra accused;
+        accused.headers = ledger.bytes();
+        world.publish(lane.value, innocents.fate(), accused);
+    }
+    REQUIRE(world.run_until_settled(20s));  // 50 ms each
+    CHECK(world.audit().succeeded() == 200);
+    CHECK(innocents.greatest_attempt == 1);
+    CHECK(world.complaints() == Complaints{});
 }
 
 TEST_CASE("the trusted go on while suspects wait") {

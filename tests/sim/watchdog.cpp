@@ -23,8 +23,8 @@ bool names(const World& world, Cause cause) {
 
 std::string stalls(const World& world) {
     std::string text;
-    for (const auto& stall : world.status().queues[0].stalls)
-        text += std::string(to_text(stall.cause)) + " " + stall.detail + "; ";
+    const auto status = world.status();
+    for (const auto& stall : status.queues[0].stalls) text += std::string(to_text(stall.cause)) + " " + stall.detail + "; ";
     return text;
 }
 
