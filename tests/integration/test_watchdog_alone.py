@@ -30,7 +30,7 @@ class BrokerCase(WatchdogCase):
 
 class Protections(BrokerCase):
     def test_the_ack_timeout_of_the_broker(self):
-        """Named until the consumer has ended what it began; its late success settles the message, which came again meanwhile."""
+        """Named until the consumer has ended what it began; its answer then counts for the message, which came again meanwhile."""
         self.addCleanup(rabbitmqctl, "eval", ACK_TIMEOUT % (1800000, 60000))
         rabbitmqctl("eval", ACK_TIMEOUT % (3000, 1000))
         app = self.consumer(lambda request: Answer(200, wait=5 if request.body == b"slow" else 0))
@@ -38,7 +38,6 @@ class Protections(BrokerCase):
         self.publish(b"slow", b"quick")
         self.wait_until_named(daemon, "ack-timeout")
         self.check_healed(daemon, app, "ack-timeout")
-        self.assertIn("settled_late", daemon.log())
         self.assertEqual([request.attempt for request in app.requests if request.body == b"slow"], [1])
         self.assertNotIn("unknown delivery tag", daemon.log())  # as a late ack would be answered, with the channel's end
 
