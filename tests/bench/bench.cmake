@@ -1,0 +1,15 @@
+# What ./dev bench needs: cmake --build build/release --target bench. Nothing of it is built with the rest, and no test needs it.
+add_custom_target(bench DEPENDS retryd)
+
+add_library(bench_parts STATIC EXCLUDE_FROM_ALL)
+foreach(part options tally unix_socket bare_amqp)
+  target_sources(bench_parts PRIVATE ${CMAKE_CURRENT_LIST_DIR}/programs/${part}.cpp)
+endforeach()
+target_link_libraries(bench_parts PUBLIC house rabbitmq::rabbitmq Threads::Threads)
+target_include_directories(bench_parts PUBLIC ${CMAKE_CURRENT_LIST_DIR})
+
+foreach(program drain ladder publish stream_client http_server)
+  add_executable(bench_${program} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/programs/${program}.cpp)
+  target_link_libraries(bench_${program} PRIVATE bench_parts)
+  add_dependencies(bench bench_${program})
+endforeach()
