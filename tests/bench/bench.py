@@ -4,12 +4,13 @@ import argparse
 import importlib
 import os
 import sys
+import time
 
 import peers
 from report import as_json, table
 from world import World
 
-NAMES = ["success", "fails-once"]
+NAMES = ["success", "fails-once", "latency", "lateness", "large-body", "start", "memory", "growth"]
 
 
 class Scale:
@@ -44,8 +45,9 @@ def measure(names, scale):
     rows, world = [], World()
     try:
         for name in names:
-            print(f"bench: {name}", file=sys.stderr)
+            began = time.monotonic()
             rows += comparison(name).run(world, scale)
+            print(f"bench: {name}, {time.monotonic() - began:.0f} s", file=sys.stderr)
     finally:
         world.close()
     return rows

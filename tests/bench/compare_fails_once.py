@@ -23,8 +23,8 @@ def run(world, scale):
 
     def stream():
         world.fill(QUEUE, count)
-        options = {"count": count, "credit": PREFETCH, "fail_first": 1}
-        return less_waiting(world.through_retryd(QUEUE, POLICY, "stream_client", f", concurrency: {PREFETCH}", **options), count)
+        options = {"deliver": f", concurrency: {PREFETCH}", "count": count, "credit": PREFETCH, "fail_first": 1}
+        return less_waiting(world.through_retryd(QUEUE, "stream_client", POLICY, **options), count)
 
     results = interleave({"ladder": ladder, "stream": stream}, scale.rounds)
     return rows_of(results) + peers(world, scale, QUEUE, fails=True)

@@ -19,14 +19,14 @@ def run(world, scale):
     def stream(keys="", deliver=""):
         def once():
             world.fill(QUEUE, count)
-            return world.through_retryd(QUEUE, keys, "stream_client", deliver, count=count, credit=PREFETCH)
+            return world.through_retryd(QUEUE, "stream_client", keys, deliver, count=count, credit=PREFETCH)
 
         return once
 
     def http(keys="", deliver=""):
         def once():
             world.fill(QUEUE, count)
-            return world.through_retryd(QUEUE, keys, "http_server", deliver, count=count)
+            return world.through_retryd(QUEUE, "http_server", keys, deliver, count=count)
 
         return once
 

@@ -1,5 +1,6 @@
 """Where a comparison takes place: the private broker, queues of known names, and daemons between them and a consumer."""
 
+import array
 import contextlib
 import os
 import pathlib
@@ -8,7 +9,7 @@ import tempfile
 from amqp_codec import text
 from amqp_wire import Wire
 from programs import finished, run_program, start_program
-from retryd import Retryd
+from retryd import Retryd, eventually
 
 QUORUM = [text("x-queue-type", "quorum")]
 SIZE = 1024  # bytes of a usual body
@@ -39,6 +40,9 @@ class World:
     def fill(self, queue, count, size=SIZE):
         run_program("publish", amqp=self.amqp, queues=queue, count=count, size=size)
 
+    def wait_for_consumer(self, queue):
+        eventually(lambda: self.wire.declare(queue, passive=True)[1] > 0, 30, f"a consumer of {queue}")
+
     def must_be_empty(self, queue):
         """What was counted as handled is gone, else the run measured something else."""
         left = self.wire.depth(queue)
@@ -48,33 +52,42 @@ class World:
     # --- daemons
 
     @contextlib.contextmanager
-    def daemon(self, queues):
+    def daemon(self, queues, wait_ready=True):
         """A running retryd; `queues`: the lines of the policy below that key. Stopped politely, so that every ack is sent."""
-        daemon = Retryd("admin: {listen: [\"unix:@DIR@/admin.sock\"]}\nqueues:\n" + queues)
+        daemon = Retryd("queues:\n" + queues)
         try:
-            yield daemon.start()
+            yield daemon.start(wait_ready)
             daemon.stop()
         finally:
             daemon.end()
 
-    def through_retryd(self, queue, keys, client, deliver="", **options):
-        """Fills nothing: runs a daemon with the consumer `client` on the queue until that has counted enough.
-
-        keys, deliver: more keys of the queue and of its delivery. Returns what the client measured, with retryd's processor
-        time as "retryd" and the broker's as "broker".
-        """
-        kind, field = {"stream_client": ("s", "stream"), "http_server": ("h", "http")}[client]
-        socket = f"{self.folder}/{kind}.sock"
+    @contextlib.contextmanager
+    def behind_retryd(self, queue, client, keys="", deliver="", **options):
+        """The consumer `client` with a daemon between it and the queue; `keys`, `deliver`: more keys of the queue and of its
+        delivery. A function that waits for what the client measured: as by_name() has it, with "retryd" and "broker"."""
+        socket = f"{self.folder}/{client}.sock"
+        field = {"stream_client": "stream", "http_server": "http"}[client]
         with self.daemon(f'  "{queue}": {{deliver: {{{field}: "unix:{socket}"{deliver}}}{keys}}}\n') as daemon:
             watched = {"retryd": daemon.pid, "broker": self.broker}
             process = start_program(client, socket=socket, watch=",".join(map(str, watched.values())), **options)
-            measured = by_name(finished(process), watched)
+            yield lambda: by_name(finished(process), watched)
+
+    def through_retryd(self, queue, client, keys="", deliver="", **options):
+        """The same for a queue that is full already."""
+        with self.behind_retryd(queue, client, keys, deliver, **options) as measured:
+            result = measured()
         self.must_be_empty(queue)
-        return measured
+        return result
 
     def bare(self, program, **options):
         """A program that talks to the broker itself."""
         return by_name(run_program(program, amqp=self.amqp, watch=self.broker, **options), {"broker": self.broker})
+
+
+def records_in(path):
+    """(number, bytes, nanoseconds) of each message that a client noted."""
+    numbers = array.array("q", pathlib.Path(path).read_bytes())
+    return list(zip(*[iter(numbers)] * 3))
 
 
 def by_name(measured, watched):

@@ -20,7 +20,7 @@ amqp_basic_properties_t usual_properties() {
     amqp_basic_properties_t properties{};
     properties._flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG;
     properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
-    properties.content_type = retryd::amqp::lend("application/json");
+    properties.content_type = retryd::amqp::lend("application/octet-stream");
     return properties;
 }
 
