@@ -13,3 +13,17 @@ foreach(program drain ladder publish stream_client http_server)
   target_link_libraries(bench_${program} PRIVATE bench_parts)
   add_dependencies(bench bench_${program})
 endforeach()
+
+# The engine with nothing round it: for the guard (a test) and the micro-benchmarks.
+add_library(bench_rig STATIC ${CMAKE_CURRENT_LIST_DIR}/rig/rig.cpp ${CMAKE_CURRENT_LIST_DIR}/rig/mouth.cpp)
+target_link_libraries(bench_rig PUBLIC engine deliver)
+target_include_directories(bench_rig PUBLIC ${CMAKE_CURRENT_LIST_DIR})
+
+include(${CMAKE_CURRENT_LIST_DIR}/guard/guard.cmake)
+
+find_package(benchmark QUIET)
+if(benchmark_FOUND)
+  add_executable(bench_micro EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/micro/micro.cpp)
+  target_link_libraries(bench_micro PRIVATE bench_rig benchmark::benchmark)
+  add_dependencies(bench bench_micro)
+endif()

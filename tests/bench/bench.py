@@ -10,7 +10,7 @@ import peers
 from report import as_json, table
 from world import World
 
-NAMES = ["success", "fails-once", "latency", "lateness", "large-body", "start", "memory", "growth"]
+NAMES = ["success", "fails-once", "latency", "lateness", "large-body", "start", "memory", "growth", "micro"]
 
 
 class Scale:
