@@ -204,9 +204,14 @@ void Pump::end_turn() {
         wait_flush();
     }
     if (live_->connection->failed()) return go_down(false, std::string{live_->connection->trouble()});
-    untaken_ += bytes_in(events_);
-    if (!events_.empty()) report_(events_);
+    report();
     wait();
+}
+
+void Pump::report() {
+    if (events_.empty()) return;
+    untaken_ += bytes_in(events_);
+    report_(events_);
 }
 
 // The socket says nothing about frames that the library has buffered: what is unread is read in a turn of its own.
@@ -267,7 +272,7 @@ void Pump::go_down(bool refused, const std::string& why) {
     live_.reset();
     exit_.take_back();
     events_.push_back(ports::LinkDown{link_, refused, why});
-    report_(events_);
+    report();
 }
 
 }  // namespace retryd::amqp

@@ -57,6 +57,7 @@ private:
     void drain(std::size_t most_bytes);
     void take(Incoming&& incoming);
     void end_turn();
+    void report();
     void go_down(bool refused, const std::string& why);
 
     ports::Link link_;

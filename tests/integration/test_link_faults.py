@@ -3,6 +3,7 @@ lost or altered, and no socket stays behind."""
 
 import os
 import random
+import signal
 import time
 
 from amqp_codec import encode_properties, quorum
@@ -64,6 +65,24 @@ class LinkFaults(IntegrationCase):
             self.wait_for_flow(daemon, 60)
         self.assert_all_arrived_unaltered(app, daemon)
         eventually(lambda: tcp_states(daemon.pid) == [ESTABLISHED] * 2, 30, "two connections and no remains of others")
+
+    def test_what_came_in_one_breath_with_the_end_of_its_connection_does_not_slow_the_next(self):
+        """Deliveries are taken within milliseconds, not when a timer looks."""
+        app, daemon = self.start(lambda request: 200, heartbeat="20s")
+        for _ in range(6):
+            os.kill(daemon.pid, signal.SIGSTOP)
+            passed = self.network.passed("down")
+            self.publish(60, size=10_000)
+            eventually(lambda: self.network.passed("down") > passed + 400_000, what="most of the messages, unread")
+            self.network.cut()
+            os.kill(daemon.pid, signal.SIGCONT)
+            self.wait_for_nothing_left(60)
+        began = time.monotonic()
+        for _ in range(20):
+            self.publish(1)
+            eventually(lambda: self.bodies == {request.body for request in app.requests}, every=0.01)
+        self.assertLess(time.monotonic() - began, 20)  # a timer would look every two seconds
+        self.assert_all_arrived_unaltered(app, daemon)
 
     def test_garbled_bytes_end_their_connection_and_alter_no_message(self):
         garbage = [b"\0" * 20, b"\x01\0\1\xff\xff\xff\xffmore than four gibibytes", b"\x01\0\1\0\0\0\2\0\x3c!", b"\xce" * 64,
