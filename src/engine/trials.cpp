@@ -44,7 +44,8 @@ bool must_step_back(const State& state, const QueueState& queue, const Held& hel
     if (held.stay.standing == core::Standing::on_trial) {
         const auto first = queue.accused.empty() ? all.end() : all.find(queue.accused.front());
         const bool one_waits = first != all.end() && first->second.stay.standing == core::Standing::on_trial;
-        return queue.trial_runs || one_waits;
+        const bool came_back = returns_of(held.record) > 0;
+        return queue.trial_runs || one_waits || came_back;
     }
     const bool accused = held.stay.standing == core::Standing::accused && held.side() == model::Side::lane;
     if (!accused || !queue.floor.awaits_trial()) return false;

@@ -15,7 +15,8 @@ void send_to_trial(State& state, QueueState& queue, Held& held);
 // The copy for the last trial is not confirmed yet: it may come again, and so may its original.
 [[nodiscard]] bool is_being_stamped(State& state, const QueueState& queue);
 // It goes behind the others in the lane instead of into our lists: a second one for a trial, whom the first one's crash
-// would be held against; or an accused, where the hand has no room for the copy that is awaited.
+// would be held against; one for a trial that has come back without having been tried, which whoever finds it after a crash
+// could not know; or an accused, where the hand has no room for the copy that is awaited.
 [[nodiscard]] bool must_step_back(const State& state, const QueueState& queue, const Held& held);
 // Trials that cannot be held now: their stamps are taken back, so that no crash meanwhile counts as one.
 void put_off_trials(State& state, QueueState& queue);

@@ -83,6 +83,18 @@ std::set<std::uint64_t> numbers_in(World& world, const model::QueueName& lot) {
     return numbers;
 }
 
+// As it comes by the lane when two losses have made it wait for its trial.
+Extra accused(const std::string& id) {
+    model::TableWriter ledger;
+    ledger.add_long(model::names::version, 1);
+    ledger.add_string(model::names::id, id);
+    ledger.add_string(model::names::queue, "orders");
+    ledger.add_long(model::names::suspect, 0);
+    Extra extra;
+    extra.headers = ledger.bytes();
+    return extra;
+}
+
 bool was_logged(const World& world, const std::string& words) {
     return std::any_of(world.log().begin(), world.log().end(),
                        [&](const std::string& line) { return line.find(words) != std::string::npos; });
@@ -234,20 +246,33 @@ TEST_CASE("accused that fill the lane's prefetch are tried without a pause, thou
     Innocents innocents;
     world.start();
     world.run_for(50ms);
-    for (int i = 0; i < 200; ++i) {
-        model::TableWriter ledger;
-        ledger.add_long(model::names::version, 1);
-        ledger.add_string(model::names::id, std::to_string(i));
-        ledger.add_string(model::names::queue, "orders");
-        ledger.add_long(model::names::suspect, 0);
-        Extra accused;
-        accused.headers = ledger.bytes();
-        world.publish(lane.value, innocents.fate(), accused);
-    }
+    for (int i = 0; i < 200; ++i) world.publish(lane.value, innocents.fate(), accused(std::to_string(i)));
     REQUIRE(world.run_until_settled(20s));  // 50 ms each
     CHECK(world.audit().succeeded() == 200);
     CHECK(innocents.greatest_attempt == 1);
     CHECK(world.complaints() == Complaints{});
+}
+
+TEST_CASE("nor is a crash while the copy for its trial, given back before, waits for its turn") {
+    World world{orders([](auto& queue) { queue.deliver.concurrency = 1; })};
+    world.start();
+    world.run_for(50ms);
+    world.broker().lend_from(lane, true);
+    world.publish(lane.value, succeeds(), accused("1"));
+    const auto slow = [](std::uint32_t, std::uint32_t) {
+        auto later = answer(200);
+        later.after = 4s;
+        return later;
+    };
+    for (int i = 0; i < 10; ++i) world.publish("orders", slow);
+    for (int i = 0; i < 6; ++i) {
+        world.run_for(3s);
+        world.crash();
+    }
+    world.broker().lend_from(lane, false);
+    REQUIRE(world.run_until_settled(5min));
+    CHECK(world.lot(parked) == 0);
+    CHECK(world.audit().succeeded() == 11);
 }
 
 TEST_CASE("the trusted go on while suspects wait") {
