@@ -15,7 +15,7 @@ CONSUMERS = {"stream": ("stream_client", {"credit": 256}), "HTTP": ("http_server
 
 
 def run(world, scale):
-    seconds = 2 if scale.quick else 5
+    seconds = 1 if scale.quick else 5
     variants = {"bare": functools.partial(bare, world, seconds)}
     for name, (client, options) in CONSUMERS.items():
         variants[name] = functools.partial(through_retryd, world, seconds, client, options)

@@ -13,7 +13,7 @@ WARM_UP = 0.1  # so much of each run is not looked at
 
 def run(world, scale):
     world.declare(BARE)
-    count = RATE * (2 if scale.quick else 5)
+    count = RATE * (1 if scale.quick else 5)
     spans = {name: [] for name in CONSUMERS}
     for _ in range(scale.rounds):
         for name, (client, options, _) in CONSUMERS.items():

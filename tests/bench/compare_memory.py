@@ -17,7 +17,7 @@ BEFORE = 0.1  # of the messages go through before it is looked at first
 
 def run(world, scale):
     rows = [idle_row(world, "idle", [world.declare("bench.memory")], 12), idle_row(world, "100 queues", many_queues.declared(world), 30)]
-    return rows + [in_flight_row(world), flat_row(world, 40_000 if scale.quick else 1_000_000)]
+    return rows + [in_flight_row(world), flat_row(world, 20_000 if scale.quick else 1_000_000)]
 
 
 def mib(daemon):
@@ -36,13 +36,13 @@ def in_flight_row(world):
     queue = world.declare("bench.in-flight")
     world.fill(queue, IN_FLIGHT)
     socket = f"{world.folder}/in-flight.sock"
-    deliver = f'{{stream: "unix:{socket}", concurrency: {IN_FLIGHT}, timeout: 10m}}'
+    deliver = f'{{stream: "unix:{socket}", concurrency: {IN_FLIGHT}, slow_start: none, timeout: 10m}}'
     with world.daemon(f'  "{queue}": {{deliver: {deliver}, prefetch: {IN_FLIGHT}}}\n') as daemon:
         client = start_program("stream_client", socket=socket, credit=IN_FLIGHT, count=IN_FLIGHT, hold=1)
         gauge = f'retryd_in_flight{{queue="{queue}"}}'
         eventually(lambda: daemon.metrics()[gauge] == IN_FLIGHT, 30, f"{IN_FLIGHT} messages in flight")
         used = mib(daemon)
-        client.kill()
+        daemon.kill()  # politely it would wait for the answers
         client.wait()
     world.wire.purge(queue)
     return Row(f"resident memory: {IN_FLIGHT:,} × 1 KiB in flight", used, "MiB", at_most=24)
