@@ -16,6 +16,7 @@ from chaos_messages import LIMIT, STAY, TIMEOUT, fate, message_id, queue_of
 SLACK = 0.5  # seconds by which the clocks of two observers of one event may differ
 TRIALS = 2  # the policy's limits.solo_tries
 CRASHES = ("kill of retryd", "death of a consumer")
+FEW, FEW_OF = 3, 0.002  # innocents that may be among the poison: so many, or this share
 LOT_SLACK = 10  # a copy for a lot may be sent so long after the failure that led to it, and be hit then
 
 
@@ -98,6 +99,7 @@ class Verdict:
         self.faults = collections.defaultdict(list)
         self.explained = collections.Counter()  # duplicates, by the kind of what explains them
         self.places = collections.Counter()
+        self.unlucky = []  # lives of innocents among the poison, whose trials were crashed
 
     def accuse(self, life, fault, sentence):
         endings = ", ".join(f"{ending.place} ({ending.reason})" if ending.reason else ending.place for ending in life.endings)
@@ -131,6 +133,9 @@ class Ledger:
             self.judge_attempts(life, verdict)
             self.judge_content(life, verdict)
             self.judge_keys(life, verdict)
+        if len(verdict.unlucky) > max(FEW, FEW_OF * len(self.lives)):
+            for life in verdict.unlucky:
+                verdict.accuse(life, "in a wrong place", "one of too many that crashes made poison")
         return verdict
 
     def explanation(self, life, begin, end, forgetting=False):
@@ -147,17 +152,24 @@ class Ledger:
             verdict.accuse(life, "in a wrong place", f"it belongs to {fate(life.number)}")
         elif places != {fate(life.number)}:
             verdict.explained["trials crashed"] += 1
+            verdict.unlucky.append(life)
         if len(life.endings) > len(life.published):
             self.judge_duplicate(life, verdict)
 
     def belongs(self, life, ending):
-        """Where its number says; or among the poison, where crashes ended as many of its deliveries as it may have trials: that
+        """Where its number says; or among the poison, where retryd or the consumer died as often as it may have trials: that
         much retryd cannot tell from guilt (docs/limits.md)."""
         if ending.place == fate(life.number) or ending.reason != "poison":
             return ending.place == fate(life.number)
-        begins = [delivery.at for delivery in life.deliveries]
-        spans = [(begin, min(after, begin + TIMEOUT)) for begin, after in zip(begins, [*begins[1:], float("inf")])]
-        return sum(any(kind in CRASHES for kind in self.explanation(life, *span)) for span in spans) >= TRIALS
+        times = [delivery.at for delivery in life.deliveries]
+        return bool(times) and len(self.deaths(queue_of(life.number), times[0], times[-1] + LOT_SLACK)) >= TRIALS
+
+    def deaths(self, queue, begin, end):
+        """Ends of retryd or of the consumer that left no word: a drain's is one where its connection broke too."""
+        happened = [one for one in self.disturbances if one.explains(queue, begin, end)]
+        broken = [one for one in happened if "connection" in one.kind]
+        return [one for one in happened if one.kind in CRASHES or
+                one.kind == "drain" and any(other.explains(queue, one.begin, one.end) for other in broken)]
 
     def judge_duplicate(self, life, verdict):
         explanation = self.explanation(life, *life.span())

@@ -37,14 +37,15 @@ class LedgerTest(unittest.TestCase):
     def drained(self, begin, end):
         self.ledger.note(Disturbance("drain", begin, end, forgets_only=True))
 
-    def suspected(self, crashes, reason="poison"):
-        """Delivered three times, `crashes` of which were ended by a crash, and parked."""
-        self.published(PLAIN)
-        for at in (10, 20, 30):
-            self.delivered(PLAIN, at)
+    def suspected(self, crashes, reason="poison", numbers=(PLAIN,)):
+        """Delivered three times, with so many crashes, and parked."""
+        for number in numbers:
+            self.published(number)
+            for at in (10, 20, 30):
+                self.delivered(number, at)
+            self.in_lot(number, "parked", 0, reason=reason)
         for at in (20, 30)[:crashes]:
             self.disturbed(at + 0.1, at + 0.2)
-        self.in_lot(PLAIN, "parked", 0, reason=reason)
 
     def verdict(self, *faults):
         """Judged; these faults and no others were found."""
@@ -103,6 +104,12 @@ class Kept(LedgerTest):
         self.suspected(crashes=2)
         self.assertEqual(self.verdict().explained, {"trials crashed": 1})
 
+    def test_a_drain_whose_connection_breaks_is_such_a_crash(self):
+        self.suspected(crashes=1)
+        self.drained(15, 16)
+        self.ledger.note(Disturbance("connection ended by broker", 15.5, 15.6))
+        self.assertEqual(self.verdict().explained, {"trials crashed": 1})
+
     def test_a_key_may_change_with_a_crash_where_there_is_no_id(self):
         self.published(WITHOUT_ID)
         self.delivered(WITHOUT_ID, 10, key="random-1")
@@ -138,6 +145,15 @@ class Broken(LedgerTest):
 
     def test_one_crash_makes_no_poison(self):
         self.suspected(crashes=1)
+        self.verdict("in a wrong place")
+
+    def test_nor_does_an_orderly_drain(self):
+        self.suspected(crashes=1)
+        self.drained(15, 16)
+        self.verdict("in a wrong place")
+
+    def test_crashes_make_few_poison(self):
+        self.suspected(crashes=2, numbers=[PLAIN + 1000 * n for n in range(4)])
         self.verdict("in a wrong place")
 
     def test_crashes_exhaust_nobody(self):
