@@ -27,3 +27,6 @@ if(benchmark_FOUND)
   target_link_libraries(bench_micro PRIVATE bench_rig benchmark::benchmark)
   add_dependencies(bench bench_micro)
 endif()
+
+add_test(NAME bench.report COMMAND ${TEST_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/test_bench.py)
+set_tests_properties(bench.report PROPERTIES LABELS unit)

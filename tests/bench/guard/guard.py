@@ -31,17 +31,17 @@ def figures(kind, program):
     return {way: measure(program, way) for way in BOUNDS[kind]}
 
 
-def trouble(figure, bound):
+def trouble(kind, figure, bound):
     if figure > bound:
         return "  TOO MUCH"
-    return "  THE BOUND IS LOOSE: lower it" if figure < LOOSE * bound else ""
+    return "  THE BOUND IS LOOSE: lower it" if figure < LOOSE[kind] * bound else ""
 
 
 def main(kind, program):
     code = 0
     for what, figure in figures(kind, program).items():
         bound = BOUNDS[kind][what]
-        found = trouble(figure, bound)
+        found = trouble(kind, figure, bound)
         code = 1 if found else code
         print(f"{kind} a message, {what}: {figure:,.2f}, at most {bound:,.2f}{found}")
     return code

@@ -32,7 +32,7 @@ class Guard(unittest.TestCase):
         self.assertEqual((1, len(TODAY)), (code, text.count("TOO MUCH")))
 
     def test_a_bound_that_guards_nothing_fails(self):
-        code, text = self.judge(LOOSE - 0.01)
+        code, text = self.judge(LOOSE["allocations"] - 0.01)
         self.assertEqual((1, len(TODAY)), (code, text.count("LOOSE")))
 
 
