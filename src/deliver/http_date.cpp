@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 
 namespace retryd::deliver {
 namespace {
@@ -105,6 +104,12 @@ std::optional<model::WallTime> parse_asctime(std::string_view text) {
     return date.ended_well() ? to_time(parts) : std::nullopt;
 }
 
+// So many digits of a number that has no more, over what stands there.
+template <class Number>
+void write_digits(std::string& text, std::size_t at, std::size_t count, Number number) {
+    for (; count > 0; --count, number /= 10) text[at + count - 1] = static_cast<char>('0' + number % 10);
+}
+
 }  // namespace
 
 std::string to_rfc3339(model::WallTime time) {
@@ -116,12 +121,15 @@ std::string to_rfc3339(model::WallTime time) {
     const auto day = floor<days>(point);
     const year_month_day date{day};
     const hh_mm_ss clock{point - day};
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                  static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
-    return text.data();
+    std::string text = "0000-00-00T00:00:00.000Z";
+    write_digits(text, 0, 4, static_cast<int>(date.year()));
+    write_digits(text, 5, 2, static_cast<unsigned>(date.month()));
+    write_digits(text, 8, 2, static_cast<unsigned>(date.day()));
+    write_digits(text, 11, 2, clock.hours().count());
+    write_digits(text, 14, 2, clock.minutes().count());
+    write_digits(text, 17, 2, clock.seconds().count());
+    write_digits(text, 20, 3, clock.subseconds().count());
+    return text;
 }
 
 std::optional<model::WallTime> parse_http_date(std::string_view text) {

@@ -1,9 +1,11 @@
 #include "deliver/stream_ops.hpp"
 
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -14,6 +16,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t deepest_header = 32;
+constexpr std::size_t usual_document = 2048;  // bytes of memory
 constexpr std::int64_t protocol_version = 1;
 constexpr model::Milliseconds longest_span = std::chrono::years{100};  // beyond: as good as for ever, and safe to add
 
@@ -112,7 +115,9 @@ ConsumerOp read_op(std::string_view header) {
     json::parse_options options;
     options.max_depth = deepest_header;
     json::error_code error;
-    const auto document = json::parse(json::string_view(header.data(), header.size()), error, {}, options);
+    std::array<unsigned char, usual_document> room;  // most are read without an allocation
+    json::monotonic_resource storage(room.data(), room.size());
+    const auto document = json::parse(json::string_view(header.data(), header.size()), error, &storage, options);
     if (error) return Breach{"bad_json", "a frame's header is not JSON: " + error.message()};
     if (!document.is_object()) return Breach{"bad_json", "a frame's header is not a JSON object"};
     const auto& object = document.get_object();

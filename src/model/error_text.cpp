@@ -98,7 +98,8 @@ std::string fingerprint(std::string_view error_type, std::string_view error_mess
 }
 
 std::string cut_text(std::string_view text, std::size_t limit) {
-    std::string kept;
+    std::string kept(text.substr(0, std::min(plain_length(text), limit)));
+    text.remove_prefix(kept.size());
     while (!text.empty()) {
         const std::size_t length = utf8_character(text);
         const bool shown = length > 0 && !is_control(code_point(text.substr(0, length)));

@@ -135,6 +135,12 @@ void append_control(std::string& out, unsigned char character) {
     out += hex[character & 0xf];
 }
 
+// How many bytes of `text` stand in a JSON string as they are.
+std::size_t unescaped_length(std::string_view text) {
+    const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+    return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+}
+
 }  // namespace
 
 void append_json(std::string& out, const FieldView& value) {
@@ -144,7 +150,11 @@ void append_json(std::string& out, const FieldView& value) {
 void append_json_string(std::string& out, std::string_view text) {
     constexpr std::string_view replacement = "\xef\xbf\xbd";
     out += '"';
-    while (!text.empty()) {
+    for (;;) {
+        const std::string_view as_it_is = text.substr(0, unescaped_length(text));
+        out += as_it_is;
+        text.remove_prefix(as_it_is.size());
+        if (text.empty()) break;
         const std::size_t length = utf8_character(text);
         const auto first = static_cast<unsigned char>(text.front());
         if (length == 0) {
@@ -163,12 +173,13 @@ void append_json_string(std::string& out, std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
+    for (;;) {
+        text.remove_prefix(plain_length(text));
+        if (text.empty()) return true;
         const std::size_t length = utf8_character(text);
         if (length == 0) return false;
         text.remove_prefix(length);
     }
-    return true;
 }
 
 std::string to_base64(std::string_view bytes) {

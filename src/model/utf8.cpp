@@ -1,5 +1,7 @@
 #include "model/utf8.hpp"
 
+#include <algorithm>
+
 namespace retryd::model {
 namespace {
 
@@ -38,6 +40,11 @@ std::size_t utf8_character(std::string_view text) {
     }
     if (length > 1 && !second_fits(first, byte_at(text, 1))) return 0;
     return length;
+}
+
+std::size_t plain_length(std::string_view text) {
+    const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+    return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
 }
 
 std::uint32_t code_point(std::string_view character) {

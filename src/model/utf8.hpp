@@ -11,6 +11,9 @@ namespace retryd::model {
 // byte, an overlong form, a surrogate, a number above U+10FFFF.
 [[nodiscard]] std::size_t utf8_character(std::string_view text);
 
+// How many bytes of shown ASCII (space to ~) `text` begins with: most text is nothing else, and need not be looked at further.
+[[nodiscard]] std::size_t plain_length(std::string_view text);
+
 // The number of one whole character.
 [[nodiscard]] std::uint32_t code_point(std::string_view character);
 
