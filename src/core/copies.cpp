@@ -2,6 +2,8 @@
 
 #include "core/ladder.hpp"
 
+#include <algorithm>
+
 namespace retryd::core {
 
 using model::DeliveryKey;
@@ -16,13 +18,15 @@ constexpr model::Milliseconds first_pause{1000};
 constexpr model::Milliseconds longest_pause{30000};
 constexpr model::Milliseconds first_rest{30000};
 constexpr model::Milliseconds longest_rest{300000};
+constexpr model::Milliseconds first_link_after{20000};
+constexpr model::Milliseconds longest_link_after{300000};
 
 }  // namespace
 
 void CopyActions::clear() {
     publish.clear();
     declare.clear();
-    renew_link = false;
+    renew_link = Renewal::none;
 }
 
 void Copies::add(DeliveryKey delivery, const model::QueueSpec& target, model::ByteCount size) {
@@ -30,7 +34,7 @@ void Copies::add(DeliveryKey delivery, const model::QueueSpec& target, model::By
     auto& copy = copies_[delivery];
     copy.target = target.name;
     copy.size = size;
-    targets_.try_emplace(target.name, Target{target, Belief::unknown, {}});
+    targets_.try_emplace(target.name, Target{target, Belief::unknown, {}, {}, 0});
     enqueue(delivery, copy);
 }
 
@@ -56,6 +60,7 @@ void Copies::link_up() {
     up_ = true;
     blocked_ = false;
     renewing_ = false;
+    wants_new_link_ = false;
 }
 
 void Copies::link_down(SteadyTime now) {
@@ -114,7 +119,8 @@ std::optional<Copies::Done> Copies::confirmed(std::uint64_t number) {
     const auto found = in_flight_.find(number);
     if (found == in_flight_.end()) return std::nullopt;
     Done done{found->second.delivery, found->second.sent};
-    (void)take(number, done.delivery);
+    const auto* copy = take(number, done.delivery);
+    if (some_nack_) forgive(copy->target);
     copies_.erase(done.delivery);
     return done;
 }
@@ -126,7 +132,25 @@ std::optional<DeliveryKey> Copies::nacked(std::uint64_t number, SteadyTime now, 
     copy->unroutable = copy->refusals > 0;  // once may be a moment of the broker's
     copy->trouble = "refused by the broker";
     pause(delivery, *copy, now + half_jitter(grown(first_pause, longest_pause, copy->refusals++), random));
+    mind_nacks(targets_.at(copy->target), now);
     return delivery;
+}
+
+void Copies::mind_nacks(Target& target, SteadyTime now) {
+    some_nack_ = true;
+    if (!target.nacking_since) target.nacking_since = now;
+    if (now - *target.nacking_since < grown(first_link_after, longest_link_after, target.links_for_it)) return;
+    target.nacking_since = now;
+    ++target.links_for_it;
+    wants_new_link_ = true;
+}
+
+void Copies::forgive(const model::QueueName& queue) {
+    auto& target = targets_.at(queue);
+    target.nacking_since.reset();
+    target.links_for_it = 0;
+    some_nack_ =
+        std::any_of(targets_.begin(), targets_.end(), [](const auto& each) { return each.second.nacking_since.has_value(); });
 }
 
 std::optional<DeliveryKey> Copies::returned(std::uint64_t number, SteadyTime now) {
@@ -213,9 +237,16 @@ void Copies::advance(SteadyTime now, CopyActions& out) {
     wake(now);
     ask_for_declarations(out);
     fill_window(now, out);
+    if (renewing_ || !up_) return;
+    if (wants_new_link_ && in_flight_.empty()) {
+        renewing_ = true;
+        out.renew_link = CopyActions::Renewal::only_nacks;
+        return;
+    }
     const bool late = !in_flight_.empty() && !blocked_ && now - in_flight_.begin()->second.sent >= confirm_timeout_;
-    if (!late || renewing_) return;
-    out.renew_link = renewing_ = true;
+    if (!late) return;
+    renewing_ = true;
+    out.renew_link = CopyActions::Renewal::confirm_late;
     if (!unanswered_since_) unanswered_since_ = in_flight_.begin()->second.sent;
 }
 
@@ -251,7 +282,7 @@ std::deque<DeliveryKey>* Copies::sendable() {
 }
 
 void Copies::fill_window(SteadyTime now, CopyActions& out) {
-    while (up_ && !blocked_ && !renewing_) {
+    while (up_ && !blocked_ && !renewing_ && !wants_new_link_) {
         // A suspect in flight goes alone.
         if (in_flight_.size() == 1 && copies_.at(in_flight_.begin()->second.delivery).suspect) return;
         auto* list = sendable();

@@ -4,7 +4,8 @@
 //   declare (a tier is made when first needed) ─▶ publish ─▶ confirmed: done
 //        ▲                                          ├─ returned: declare, publish again, once; then `unroutable`, slowly
 //        └──────────────────────────────────────────┘
-//   nacked: again after 1 s growing to 30 s · no confirm in time: the link is renewed and everything is published again ·
+//   nacked: again after 1 s growing to 30 s; a queue that only nacks for 20 s growing to 5 min gets a new link, once nothing is
+//   in flight: RabbitMQ lets a channel nack for ever when the limit that made it nack has been lifted · no confirm in time: the link is renewed and everything is published again ·
 //   channel or link closed: what was in flight is published again one at a time; the copy that alone closes the channel, or
 //   three times the link, rests before it is tried again, 30 s growing to 5 min.
 //
@@ -32,7 +33,8 @@ struct CopyActions {
     };
     std::vector<Publish> publish;
     std::vector<model::QueueSpec> declare;
-    bool renew_link = false;  // no confirm came in time
+    enum class Renewal : std::uint8_t { none, confirm_late, only_nacks };
+    Renewal renew_link = Renewal::none;
     void clear();
 };
 
@@ -105,6 +107,8 @@ private:
         model::QueueSpec spec;
         Belief belief = Belief::unknown;
         std::vector<model::DeliveryKey> waiting;
+        std::optional<model::SteadyTime> nacking_since;  // no confirm between, and no new link for it
+        std::uint32_t links_for_it = 0;
     };
 
     void enqueue(model::DeliveryKey delivery, Copy& copy);
@@ -112,6 +116,8 @@ private:
     void wake(model::SteadyTime now);
     void ask_for_declarations(CopyActions& out);
     void void_flights();
+    void mind_nacks(Target& target, model::SteadyTime now);
+    void forgive(const model::QueueName& queue);
     void rest(model::DeliveryKey delivery, const std::string& why, model::SteadyTime now);
     void fill_window(model::SteadyTime now, CopyActions& out);
     [[nodiscard]] std::deque<model::DeliveryKey>* sendable();
@@ -121,6 +127,8 @@ private:
     bool up_ = false;
     bool blocked_ = false;
     bool renewing_ = false;
+    bool wants_new_link_ = false;                        // as soon as nothing is in flight
+    bool some_nack_ = false;                             // a target has nacking_since
     std::optional<model::SteadyTime> unanswered_since_;  // the link was renewed, and no answer has come since
     std::uint64_t last_number_ = 0;
     std::uint64_t bytes_in_flight_ = 0;

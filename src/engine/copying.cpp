@@ -189,10 +189,10 @@ void advance_copies(State& state) {
                                                          held.copy_properties,
                                                          held.message});
     }
-    if (actions.renew_link) {
-        log(state, model::LogLevel::warn, "confirm_late", {});
-        state.ports.broker.disconnect(ports::Link::publish);
-    }
+    using Renewal = core::CopyActions::Renewal;
+    if (actions.renew_link == Renewal::none) return;
+    log(state, model::LogLevel::warn, actions.renew_link == Renewal::confirm_late ? "confirm_late" : "only_nacks", {});
+    state.ports.broker.disconnect(ports::Link::publish);
 }
 
 }  // namespace retryd::engine

@@ -64,7 +64,8 @@ public:
     void close_source(const model::Source& source, std::uint16_t code,
                       const std::string& why);  // by the broker, as for an ack timeout
     void nack_copies_to(const model::QueueName& queue, bool nacking);
-    void lend_from(const model::QueueName& queue, bool lending);  // to a second consumer, who gives everything back
+    void nack_copies_on_this_link(const model::QueueName& queue);  // until another one is up
+    void lend_from(const model::QueueName& queue, bool lending);   // to a second consumer, who gives everything back
     enum class Mischief : std::uint8_t { swallow_confirm, nack, nack_but_keep, give_back_as_unroutable };
     void next_copy(std::optional<Mischief> mischief) { mischief_ = mischief; }
     void freeze(ports::Link link, bool frozen);         // nothing passes either way, and its thread shows no sign of life
@@ -157,6 +158,7 @@ private:
     std::optional<Mischief> mischief_;
     bool silent_ = false;
     std::set<model::QueueName> serving_nobody_;
+    std::set<model::QueueName> nacking_;  // on the publish link that is up
 
     std::map<model::Source, Channel> channels_;
     std::uint32_t generations_ = 0;  // channels opened on all links so far

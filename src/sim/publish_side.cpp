@@ -41,7 +41,8 @@ void ModelBroker::take_copy(const ports::PublishCopy& copy) {
     const auto mischief = std::exchange(mischief_, std::nullopt);
     if (queue == nullptr || mischief == Mischief::give_back_as_unroutable)
         return tell(Link::publish, ports::Returned{copy.key, 312, "NO_ROUTE"});
-    if (queue->nacks || mischief == Mischief::nack) return tell(Link::publish, ports::Nacked{copy.key});
+    const bool nacks = queue->nacks || nacking_.contains(copy.queue) || mischief == Mischief::nack;
+    if (nacks) return tell(Link::publish, ports::Nacked{copy.key});
     const auto stored = store_copy(*queue, copy);
     if (mischief == Mischief::nack_but_keep || mischief == Mischief::swallow_confirm) watch_.may_repeat(*stored);
     if (mischief == Mischief::nack_but_keep) return tell(Link::publish, ports::Nacked{copy.key});
@@ -93,6 +94,10 @@ void ModelBroker::block_publishing(bool blocked) {
 
 void ModelBroker::nack_copies_to(const model::QueueName& queue, bool nacking) {
     if (auto* found = store_.find(queue)) found->nacks = nacking;
+}
+
+void ModelBroker::nack_copies_on_this_link(const model::QueueName& queue) {
+    nacking_.insert(queue);
 }
 
 void ModelBroker::lend_from(const model::QueueName& queue, bool lending) {

@@ -53,3 +53,21 @@ class QueueThatLeaves(IntegrationCase):
         self.wait_for_nothing_left(lots=("parked", "dlq"))
         self.assertEqual({(request.body, request.attempt) for request in self.app.requests[seen:]}, {(b"fails", 2), (b"waits", 1)})
         self.assertEqual(self.depths("dlq", "parked"), [1, 1])
+
+
+class LimitThatIsLifted(IntegrationCase):
+    def test_a_delay_queue_that_goes_on_refusing_when_its_limit_has_gone_is_served_over_a_new_link(self):
+        """RabbitMQ 3.10 tells a channel that it may publish again when a full queue gets shorter, but not when its limit goes."""
+        self.declare_work_queue(arguments=quorum())
+        app = self.consumer(lambda request: 200 if request.seen else 500)
+        daemon = self.retryd(f'queues: {{"@QUEUE@": {{deliver: {{http: "{app.url}"}}, retry: {{quick: none, delays: [10s], spread: 1}}}}}}')
+        limit = f"limit-{self.token}"
+        definition = '{"max-length": 3, "overflow": "reject-publish"}'
+        rabbitmqctl("set_policy", "--apply-to", "queues", limit, f"^retryd[.]{self.queue}[.]delay", definition)
+        for number in range(40):
+            self.send(b"%d" % number)
+        self.wait_for_cause(daemon, "unroutable", 30)
+        rabbitmqctl("clear_policy", limit)
+        self.wait_for_nothing_left(90)
+        self.wait_for_flow(daemon)
+        self.assertEqual(sorted(request.attempt for request in app.requests), [1] * 40 + [2] * 40)

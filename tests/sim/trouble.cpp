@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 
 using namespace retryd;
@@ -187,6 +188,25 @@ TEST_CASE("a tier that nacks is tried again and again, slowly, and in the end it
     REQUIRE(world.run_until_settled(1min));
     CHECK(world.audit().calls(number) == 2);
     CHECK(world.complaints() == Complaints{});
+}
+
+TEST_CASE("a tier that nacks for as long as the link lives gets another link, and nothing comes twice") {
+    World world{orders([](auto& queue) { queue.retry.spread = 1; })};
+    for (const auto wait : {100ms, 200ms, 400ms})
+        world.broker().declare(model::tier_queue(world.policy().queues[0], model::TierKind::delay, wait));
+    world.start();
+    world.run_for(1s);
+    const auto tier = model::tier_queue(world.policy().queues[0], model::TierKind::delay, 100ms);
+    world.broker().nack_copies_on_this_link(tier.name);
+    for (int i = 0; i < 600; ++i) {
+        world.publish("orders", fails_then_succeeds(i % 2));
+        world.run_for(100ms);
+    }
+    REQUIRE(world.run_until_settled(1min));
+    CHECK(world.audit().succeeded() == 600);
+    CHECK(world.complaints() == Complaints{});
+    CHECK(std::count_if(world.log().begin(), world.log().end(),
+                        [](const std::string& line) { return line.find("only_nacks") != std::string::npos; }) == 1);
 }
 
 TEST_CASE("a body that the broker refuses on the way back stays in hand and stops nobody else") {

@@ -14,7 +14,7 @@ using sim::Kind;
 
 void Portrait::draw(Canvas& canvas, const Copies& copies) {
     canvas.section("copies");
-    for (const bool fact : {copies.up_, copies.blocked_, copies.renewing_}) canvas.flag(fact);
+    for (const bool fact : {copies.up_, copies.blocked_, copies.renewing_, copies.wants_new_link_}) canvas.flag(fact);
     std::map<model::DeliveryKey, const Copies::Copy*> sorted;
     for (const auto& [key, copy] : copies.copies_) sorted.emplace(key, &copy);
     for (const auto& [key, copy] : sorted) {
@@ -36,6 +36,8 @@ void Portrait::draw(Canvas& canvas, const Copies& copies) {
     for (const auto& [name, target] : copies.targets_) {
         canvas.add(name.value);
         canvas.number(static_cast<std::uint64_t>(target.belief));
+        canvas.flag(target.nacking_since.has_value());
+        canvas.number(target.links_for_it);
     }
 }
 

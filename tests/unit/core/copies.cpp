@@ -114,7 +114,12 @@ TEST_CASE("a nacked copy goes again after a second, growing to thirty") {
         bench.copies.nacked(number, bench.now, ~0ULL);
         pauses.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(bench.copies.next() - bench.now).count());
         bench.now = bench.copies.next();
-        REQUIRE(bench.advance().publish.size() == 1);
+        if (bench.advance().renew_link != CopyActions::Renewal::none) {
+            bench.copies.link_down(bench.now);
+            bench.copies.link_up();
+            bench.advance();
+        }
+        REQUIRE(bench.actions.publish.size() == 1);
         number = bench.actions.publish[0].number;
     }
     CHECK(pauses == std::vector<std::int64_t>{999, 1999, 3999, 7999, 15999, 29999, 29999});
@@ -148,10 +153,10 @@ TEST_CASE("nothing is published while the broker blocks, and the time does not c
     bench.add(2);
     bench.now += 1h;
     CHECK(bench.advance().publish.empty());
-    CHECK_FALSE(bench.actions.renew_link);
+    CHECK(bench.actions.renew_link == CopyActions::Renewal::none);
     bench.copies.blocked(false, bench.now);
     CHECK(bench.advance().publish.size() == 1);
-    CHECK_FALSE(bench.actions.renew_link);
+    CHECK(bench.actions.renew_link == CopyActions::Renewal::none);
 }
 
 TEST_CASE("a confirm that does not come renews the link, once, and the copy goes again") {
@@ -159,8 +164,8 @@ TEST_CASE("a confirm that does not come renews the link, once, and the copy goes
     const auto number = bench.publish(1);
     CHECK(bench.copies.next() == bench.now + 30s);
     bench.now += 30s;
-    CHECK(bench.advance().renew_link);
-    CHECK_FALSE(bench.advance().renew_link);
+    CHECK(bench.advance().renew_link == CopyActions::Renewal::confirm_late);
+    CHECK(bench.advance().renew_link == CopyActions::Renewal::none);
     bench.copies.link_down(bench.now);
     bench.copies.link_up();
     REQUIRE(bench.advance().publish.size() == 1);
@@ -233,7 +238,7 @@ TEST_CASE("confirms that do not come are named after a third of their time, and 
     bench.now += 1s;
     CHECK(bench.copies.late_since(bench.now) == sent);
     bench.now += 20s;
-    CHECK(bench.advance().renew_link);
+    CHECK(bench.advance().renew_link == CopyActions::Renewal::confirm_late);
     bench.copies.link_down(bench.now);
     CHECK(bench.copies.late_since(bench.now) == sent);
     bench.copies.link_up();
@@ -337,7 +342,46 @@ TEST_CASE("when all are forgotten nothing is published any more, whatever state 
     bench.now += 1h;
     CHECK(bench.advance().publish.empty());
     CHECK(bench.actions.declare.empty());
-    CHECK_FALSE(bench.actions.renew_link);
+    CHECK(bench.actions.renew_link == CopyActions::Renewal::none);
     CHECK_FALSE(bench.copies.confirmed(in_flight));
     bench.copies.link_down(bench.now);
+}
+
+TEST_CASE("a queue that only nacks gets a new link after a while, seldom, and never while something is in flight") {
+    Bench bench;
+    auto number = bench.publish(1);
+    std::vector<std::int64_t> renewals;  // seconds after the first nack
+    const auto first = bench.now;
+    for (int second = 0; second < 700; ++second) {
+        bench.copies.nacked(number, bench.now, 0);
+        do {
+            bench.now += 1s;
+            bench.advance();
+            if (bench.actions.renew_link != CopyActions::Renewal::none) {
+                CHECK(bench.actions.renew_link == CopyActions::Renewal::only_nacks);
+                CHECK(bench.copies.in_flight() == 0);
+                renewals.push_back((bench.now - first) / 1s);
+                bench.copies.link_down(bench.now);
+                bench.copies.link_up();
+            }
+        } while (bench.actions.publish.empty());
+        number = bench.actions.publish[0].number;
+    }
+    REQUIRE(renewals.size() >= 4);
+    CHECK(renewals[0] >= 20);
+    for (std::size_t i = 1; i < 4; ++i) CHECK(renewals[i] - renewals[i - 1] >= 20 << i);
+    CHECK(bench.copies.confirmed(number));
+    CHECK(bench.copies.size() == 0);
+}
+
+TEST_CASE("a confirm between its nacks is enough for a queue to be trusted") {
+    Bench bench;
+    for (std::uint64_t key = 1; key < 200; ++key) {
+        auto number = bench.publish(key);
+        bench.copies.nacked(number, bench.now, 0);
+        do bench.now += 1s;
+        while (bench.advance().publish.empty());
+        CHECK(bench.actions.renew_link == CopyActions::Renewal::none);
+        CHECK(bench.copies.confirmed(bench.actions.publish[0].number));
+    }
 }
