@@ -139,6 +139,10 @@ bool Connection::read(amqp_frame_t& frame) {
     return status == AMQP_STATUS_OK;
 }
 
+bool Connection::has_unread() const {
+    return tls_ != nullptr || amqp_frames_enqueued(state_.get()) != 0 || amqp_data_in_buffer(state_.get()) != 0;
+}
+
 void Connection::release(ChannelNumber channel) {
     amqp_maybe_release_buffers_on_channel(state_.get(), channel);
 }

@@ -49,6 +49,8 @@ public:
     // The next whole frame that has arrived; false: none, or trouble. Also sends a heartbeat where one is due.
     // Its contents live until they are released.
     [[nodiscard]] bool read(amqp_frame_t& frame);
+    // More has come from the socket than read() has given, or may have: then the socket need not say so.
+    [[nodiscard]] bool has_unread() const;
     void release(ChannelNumber channel);  // frees what was read on it; only what was copied out survives
     void release_all();
 

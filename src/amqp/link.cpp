@@ -2,7 +2,9 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -94,28 +96,43 @@ void Link::close() {
 
 void Link::send(Commands& commands) {
     if (state_ != State::up) return commands.clear();
-    Commands batch = std::exchange(commands, std::exchange(spare_commands_, {}));
-    Events spare = std::exchange(spare_events_, {});
-    asio::post(pump_.context(), [this, batch = std::move(batch), spare = std::move(spare), seen = closes_seen_]() mutable {
-        fresh_events_ = std::move(spare);
+    Commands batch;
+    {
+        const std::lock_guard lock(mutex_);
+        batch.swap(spent_commands_);
+    }
+    batch.swap(commands);
+    asio::post(pump_.context(), [this, batch = std::move(batch), seen = closes_seen_]() mutable {
         pump_.perform(batch, seen);
         batch.clear();
-        spent_commands_ = std::move(batch);
+        const std::lock_guard lock(mutex_);
+        spent_commands_.swap(batch);
     });
 }
 
 void Link::hand_over(Events& events) {
-    Events batch = std::exchange(events, std::exchange(fresh_events_, {}));
-    Commands spare = std::exchange(spent_commands_, {});
-    asio::post(main_, [this, alive = watched_, batch = std::move(batch), spare = std::move(spare)]() mutable {
-        if (alive.expired()) return;
-        if (spare.capacity() > 0) spare_commands_ = std::move(spare);
-        receive(batch);
+    {
+        const std::lock_guard lock(mutex_);
+        if (reported_.empty()) {
+            reported_.swap(events);
+        } else {
+            std::move(events.begin(), events.end(), std::back_inserter(reported_));
+            events.clear();
+        }
+        if (std::exchange(told_, true)) return;
+    }
+    asio::post(main_, [this, alive = watched_] {
+        if (!alive.expired()) receive();
     });
 }
 
-void Link::receive(Events& events) {
-    for (const auto& event : events) {
+void Link::receive() {
+    {
+        const std::lock_guard lock(mutex_);
+        received_.swap(reported_);
+        told_ = false;
+    }
+    for (const auto& event : received_) {
         if (std::holds_alternative<ports::PublishChannelClosed>(event)) ++closes_seen_;
         if (std::holds_alternative<ports::LinkUp>(event)) state_ = State::up;
         if (std::holds_alternative<ports::LinkDown>(event)) {
@@ -124,10 +141,9 @@ void Link::receive(Events& events) {
             pulse_.cancel();
         }
     }
-    taken_ += bytes_in(events);
-    inbox_.broker_events(events);
-    events.clear();
-    spare_events_ = std::move(events);
+    taken_ += bytes_in(received_);
+    inbox_.broker_events(received_);
+    received_.clear();
     if (taken_ < told_at_once) return;
     asio::post(pump_.context(), [this, bytes = std::exchange(taken_, 0)] { pump_.taken(bytes); });
 }

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 namespace retryd::amqp {
 
@@ -33,7 +34,7 @@ public:
     void send(Commands& commands);
 
 private:
-    void receive(Events& events);
+    void receive();
     void ask_for_life();
     void feel_pulse_in_a_second();
     void feel_pulse();
@@ -50,14 +51,16 @@ private:
     Events pulses_;                  // reused
     std::uint32_t closes_seen_ = 0;  // PublishChannelClosed since connect()
     std::size_t taken_ = 0;          // bytes that the pump is not told of yet
-    Events spare_events_;            // go over with the next commands …
-    Commands spare_commands_;        // … and these came back with events
+    Events received_;                // reused
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);  // expired: what comes is for nobody
     std::weak_ptr<const bool> watched_ = alive_;                              // the pump's thread copies this one
 
-    Events fresh_events_;      // on the pump's thread
-    Commands spent_commands_;  // on the pump's thread
-    Exit exit_;                // on both
+    // On both threads. A main loop that is busy finds all that came meanwhile in one batch, instead of many posts.
+    std::mutex mutex_;
+    Events reported_;          // what the main loop has not taken
+    bool told_ = false;        // the main loop will come for them
+    Commands spent_commands_;  // empty, for reuse
+    Exit exit_;
     Pump pump_;
     Thread thread_;  // the last member: it is joined before anything that it uses goes
 };

@@ -1,6 +1,9 @@
 #include "app/main_loop.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <chrono>
+#include <utility>
 
 namespace retryd::app {
 
@@ -17,44 +20,50 @@ void MainLoop::attach(engine::Engine& engine, std::function<void()> after_each) 
     after_each_ = std::move(after_each);
 }
 
-void MainLoop::start() {
-    engine_->start(clock_now());
+template <class Act>
+void MainLoop::tell(Act act) {
+    tell_replies();
+    act(clock_now());
     after_each_();
+}
+
+void MainLoop::start() {
+    tell([this](const model::Clock& now) { engine_->start(now); });
 }
 
 void MainLoop::broker_events(std::vector<ports::BrokerEvent>& events) {
-    engine_->broker_events(events, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->broker_events(events, now); });
 }
 
 void MainLoop::replied(model::DeliveryKey key, model::Reply&& reply) {
-    engine_->replied(key, std::move(reply), clock_now());
+    if (replies_.empty()) boost::asio::post(io_, [this] { tell_replies(); });
+    replies_.push_back({key, std::move(reply)});
+}
+
+void MainLoop::tell_replies() {
+    if (replies_.empty()) return;
+    engine_->replied(replies_, clock_now());
     after_each_();
 }
 
 void MainLoop::probed(model::QueueId queue, const std::string& trouble) {
-    engine_->probed(queue, trouble, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->probed(queue, trouble, now); });
 }
 
 void MainLoop::not_ready(model::QueueId queue, const std::string& why) {
-    engine_->not_ready(queue, why, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->not_ready(queue, why, now); });
 }
 
 void MainLoop::credit_changed(model::QueueId queue) {
-    engine_->credit_changed(queue, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->credit_changed(queue, now); });
 }
 
 void MainLoop::consumer_gone(model::QueueId queue, const std::string& why) {
-    engine_->consumer_gone(queue, why, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->consumer_gone(queue, why, now); });
 }
 
 void MainLoop::extended(model::DeliveryKey key, model::Milliseconds more) {
-    engine_->extended(key, more, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->extended(key, more, now); });
 }
 
 model::StatusView MainLoop::status() const {
@@ -70,13 +79,11 @@ const model::Figures& MainLoop::figures() const {
 }
 
 void MainLoop::drain(std::string_view who) {
-    engine_->drain(who, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->drain(who, now); });
 }
 
 void MainLoop::stop(std::string_view who) {
-    engine_->stop(who, clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->stop(who, now); });
 }
 
 void MainLoop::arm(model::SteadyTime when) {
@@ -91,8 +98,7 @@ void MainLoop::arm(model::SteadyTime when) {
 
 void MainLoop::ring() {
     armed_ = model::SteadyTime::max();
-    engine_->timer_due(clock_now());
-    after_each_();
+    tell([&](const model::Clock& now) { engine_->timer_due(now); });
 }
 
 }  // namespace retryd::app

@@ -1,6 +1,9 @@
 #pragma once
 // The one loop where the engine lives: gives every event its time, and rings the engine's timer. Implements the ports that
 // have to do with time, so that nothing else needs a clock.
+//
+// Replies that come in one pass of the loop are one event for the engine: a consumer that answers fifty messages at once
+// costs one turn. Whatever else happens, the replies that came before it are told first.
 
 #include "engine/engine.hpp"
 #include "ports/inbox.hpp"
@@ -11,6 +14,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <functional>
+#include <vector>
 
 namespace retryd::app {
 
@@ -18,7 +22,7 @@ namespace retryd::app {
 
 class MainLoop final : public ports::Inbox, public ports::Operator, public ports::Timer {
 public:
-    explicit MainLoop(boost::asio::io_context& io) : timer_(io) {}
+    explicit MainLoop(boost::asio::io_context& io) : io_(io), timer_(io) {}
 
     // Before anything else; `after_each` is called when the engine has handled something.
     void attach(engine::Engine& engine, std::function<void()> after_each);
@@ -42,9 +46,14 @@ public:
 
 private:
     void ring();
+    void tell_replies();
+    template <class Act>
+    void tell(Act act);
 
+    boost::asio::io_context& io_;
     engine::Engine* engine_ = nullptr;
     std::function<void()> after_each_;
+    std::vector<engine::Replied> replies_;  // not told yet
     boost::asio::steady_timer timer_;
     model::SteadyTime armed_ = model::SteadyTime::max();
 };

@@ -141,8 +141,11 @@ void Engine::broker_events(std::vector<ports::BrokerEvent>& events, const model:
     });
 }
 
-void Engine::replied(model::DeliveryKey key, model::Reply&& reply, const model::Clock& now) {
-    parts_->at(now, [&](State& state) { engine::replied(state, key, reply); });
+void Engine::replied(std::vector<Replied>& replies, const model::Clock& now) {
+    parts_->at(now, [&](State& state) {
+        for (const auto& [key, reply] : replies) engine::replied(state, key, reply);
+        replies.clear();
+    });
 }
 
 void Engine::probed(model::QueueId queue, const std::string& trouble, const model::Clock& now) {

@@ -6,6 +6,8 @@
 // After drain() or stop() the engine finishes what it can and closes both links; after stop(), stopped() then turns true.
 
 #include "model/figures.hpp"
+#include "model/names.hpp"
+#include "model/outcome.hpp"
 #include "model/policy.hpp"
 #include "model/status.hpp"
 #include "model/time.hpp"
@@ -38,6 +40,11 @@ struct Ports {
     ports::Journal& journal;
 };
 
+struct Replied {
+    model::DeliveryKey key;
+    model::Reply reply;
+};
+
 class Engine {
 public:
     Engine(model::PolicyPtr policy, Ports ports, Options options);
@@ -47,7 +54,7 @@ public:
 
     void start(const model::Clock& now);
     void broker_events(std::vector<ports::BrokerEvent>& events, const model::Clock& now);  // clears `events`
-    void replied(model::DeliveryKey key, model::Reply&& reply, const model::Clock& now);
+    void replied(std::vector<Replied>& replies, const model::Clock& now);                  // clears `replies`
     void probed(model::QueueId queue, const std::string& trouble, const model::Clock& now);
     void not_ready(model::QueueId queue, const std::string& why, const model::Clock& now);
     void credit_changed(model::QueueId queue, const model::Clock& now);

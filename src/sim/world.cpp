@@ -78,7 +78,9 @@ void World::broker_events(std::vector<ports::BrokerEvent>& events) {
 }
 
 void World::replied(model::DeliveryKey key, model::Reply&& reply) {
-    engine_->replied(key, std::move(reply), time_.now());
+    std::vector<engine::Replied> replies;
+    replies.push_back({key, std::move(reply)});
+    engine_->replied(replies, time_.now());
     engine_->check_invariants();
 }
 

@@ -71,7 +71,7 @@ model::QueuePolicy usual_queue() {
     model::QueuePolicy queue;
     queue.name = {"orders"};
     queue.lane = {"retryd.orders.lane"};
-    queue.deliver.http = {"localhost", "/run/app/app.sock", {}, 0, "/orders"};
+    queue.deliver.http = {"localhost", "/run/app/app.sock", {}, 0, "/orders", false};
     return queue;
 }
 

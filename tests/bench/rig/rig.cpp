@@ -28,7 +28,7 @@ model::PolicyPtr one_queue() {
     queue.dlq = {"retryd.orders.dlq"};
     queue.tier_prefix = "retryd.orders.";
     queue.to = {queue.parked, queue.parked, queue.parked, queue.parked, queue.parked, queue.dlq};
-    queue.deliver.http = {"localhost", "/run/app/app.sock", {}, 0, "/orders"};
+    queue.deliver.http = {"localhost", "/run/app/app.sock", {}, 0, "/orders", false};
     queue.deliver.concurrency = 256;
     queue.deliver.slow_start.reset();
     queue.prefetch = 256;
@@ -104,7 +104,8 @@ void Rig::arrive(model::Side side, const model::MessagePtr& message) {
 
 void Rig::answer_all(bool success) {
     std::swap(at_consumer_, being_answered_);
-    for (const auto key : being_answered_) engine_->replied(key, mouth_->hear(success), now_);
+    for (const auto key : being_answered_) replies_.push_back({key, mouth_->hear(success)});
+    engine_->replied(replies_, now_);
     being_answered_.clear();
     tell_the_engine();
 }

@@ -56,6 +56,7 @@ private:
     std::vector<ports::BrokerEvent> events_;       // for the engine
     std::vector<model::DeliveryKey> at_consumer_;  // to be answered
     std::vector<model::DeliveryKey> being_answered_;
+    std::vector<engine::Replied> replies_;
     std::vector<ports::PublishCopy> copies_;  // in the delay queues
     std::vector<ports::PublishCopy> coming_back_;
     bool probed_ = false;
