@@ -3,12 +3,14 @@
 #include "model/header_json.hpp"
 #include "model/utf8.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <ctime>
 #include <string_view>
@@ -90,6 +92,21 @@ std::string text_line(const ports::LogEvent& event, model::WallTime at) {
     return line + "\n";
 }
 
+// How much of it the descriptor takes without waiting. It is asked first, since what is inherited may block, and others that
+// share it would be surprised if it did not: a pipe that is ready takes PIPE_BUF bytes.
+std::size_t written(int descriptor, std::string_view text) {
+    std::size_t taken = 0;
+    while (taken < text.size()) {
+        pollfd ready{descriptor, POLLOUT, 0};
+        if (::poll(&ready, 1, 0) <= 0) break;
+        const ssize_t size = ::write(descriptor, text.data() + taken, std::min<std::size_t>(text.size() - taken, PIPE_BUF));
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) break;
+        taken += static_cast<std::size_t>(size);
+    }
+    return taken;
+}
+
 LogFormat settled(LogFormat format, int descriptor) {
     if (format != LogFormat::automatic) return format;
     return ::isatty(descriptor) == 1 ? LogFormat::text : LogFormat::json;
@@ -119,11 +136,8 @@ void DescriptorJournal::record(const ports::LogEvent& event) {
 
 void DescriptorJournal::write(std::string line) {
     if (torn_) line.insert(0, "\n");
-    ssize_t taken = 0;
-    do {
-        taken = ::write(descriptor_, line.data(), line.size());
-    } while (taken < 0 && errno == EINTR);
-    if (taken == static_cast<ssize_t>(line.size())) {
+    const std::size_t taken = written(descriptor_, line);
+    if (taken == line.size()) {
         lost_ = 0;
         torn_ = false;
         return;

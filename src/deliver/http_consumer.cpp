@@ -34,7 +34,7 @@ void HttpConsumer::probe(model::QueueId queue) {
 
 std::string HttpConsumer::describe(model::QueueId queue) const {
     const auto& target = policy_.queues[queue.value].deliver.http;
-    const auto path = shown_path(target.path);
+    const auto path = target.path_is_secret ? "/..." : shown_path(target.path);
     return target.unix_path.empty() ? "http://" + target.host + path : "unix:" + target.unix_path + " " + path;
 }
 

@@ -161,8 +161,10 @@ void looked_up(State& state, const ports::LookedUp& answer) {
         case Purpose::target: break;
     }
     if (question.purpose == Purpose::lot) {
-        auto& known = state.queue(question.source.queue).lots_found;
-        known = known.value_or(answer.found);
+        auto& queue = state.queue(question.source.queue);
+        const bool own =
+            answer.queue == queue.policy.parked || answer.queue == queue.policy.dlq;  // another was there before us
+        if (own) queue.lots_found = queue.lots_found.value_or(answer.found);
     }
     if (!answer.found) return declare(state, question);
     state.copies.declared(answer.queue, true, state.now.steady);

@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t most_own_trials = 1024;  // far more than are held between two breaks of a link
 
 std::uint32_t returns_of(const model::Record& record) {
-    return std::max(record.delivery_count, record.origin.redelivered ? 1U : 0U);
+    if (!record.origin.redelivered) return 0;  // a count that came with the message is not this queue's
+    return std::max(record.delivery_count, 1U);
 }
 
 void remember_trial(QueueState& queue, const Held& held) {

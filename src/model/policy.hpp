@@ -35,6 +35,7 @@ struct HttpTarget {
     std::string tcp_host;   // a name or an address without brackets; empty: Unix socket
     std::uint16_t tcp_port = 0;
     std::string path = "/";  // with the query, fit for a request line
+    bool path_is_secret = false;
 };
 
 // Who may come to a Unix socket that we listen on.

@@ -22,7 +22,7 @@ enum Flag : std::uint16_t {
     user_id_flag = 1 << 4,
     app_id_flag = 1 << 3,
     cluster_id_flag = 1 << 2,
-    unknown_flags = 0b11,
+    more_flags = 1 << 0,  // another flag word: for properties that no method of ours has
 };
 
 Problem broken(std::string what) {
@@ -103,7 +103,7 @@ Result<Properties> read_properties(std::string_view bytes) {
     Reader in(bytes);
     const auto flags = in.number(2);
     if (in.failed()) return broken("the flag word is cut off");
-    if ((flags & unknown_flags) != 0) return broken("a flag is set that no property has");
+    if ((flags & more_flags) != 0) return broken("a second flag word is announced");
 
     Properties p;
     if (flags & content_type_flag) p.content_type = in.short_string();

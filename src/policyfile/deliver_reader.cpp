@@ -32,6 +32,7 @@ void read_path(const Field& deliver, Values& values, HttpTarget& target) {
                      "keep one of them");
     } else {
         target.path = *text;
+        target.path_is_secret = names_secret(path.get().text);
     }
 }
 
@@ -42,6 +43,7 @@ void read_target(const Field& deliver, Values& values, HttpTarget& out) {
         const Result<HttpTarget> target = parse_http_target(*text);
         if (target) {
             out = *target;
+            out.path_is_secret = names_secret(http.get().text);
         } else {
             const bool names_user = text->find('@') != std::string::npos;  // and so, perhaps, a password
             values.fault(http, (names_user ? "the address" : Values::shown(http) + ":") + " " + target.error().what,

@@ -69,13 +69,14 @@ class LinkFaults(IntegrationCase):
     def test_what_came_in_one_breath_with_the_end_of_its_connection_does_not_slow_the_next(self):
         """Deliveries are taken within milliseconds, not when a timer looks."""
         app, daemon = self.start(lambda request: 200, heartbeat="20s")
-        for _ in range(6):
+        for _ in range(12):
             os.kill(daemon.pid, signal.SIGSTOP)
-            passed = self.network.passed("down")
+            passed, downs = self.network.passed("down"), self.downs(daemon)
             self.publish(60, size=10_000)
-            eventually(lambda: self.network.passed("down") > passed + 400_000, what="most of the messages, unread")
-            self.network.cut()
+            eventually(lambda: self.network.passed("down") > passed + 100_000, what="messages that lie unread")
+            self.network.spoil("down", lambda data: data[:-8] + b"\xce" * 8)  # what follows is no frame any more
             os.kill(daemon.pid, signal.SIGCONT)
+            eventually(lambda: self.downs(daemon) > downs, 30, "the end of the connection")
             self.wait_for_nothing_left(60)
         began = time.monotonic()
         for _ in range(20):

@@ -20,7 +20,8 @@ FILE_HEADER = "header-from-a-file"
 ENV_HEADER = "header-from-the-environment"
 TOKEN = "token-of-the-admin-address"
 PASSPHRASE = "passphrase-of-a-key"
-SECRETS = (PASSWORD, HEADER, FILE_HEADER, ENV_HEADER, TOKEN, PASSPHRASE)
+HOOK = "hook-in-the-path"
+SECRETS = (PASSWORD, HEADER, FILE_HEADER, ENV_HEADER, TOKEN, PASSPHRASE, HOOK)
 QUERIES = ("/livez", "/readyz", "/flowz", "/metrics", "/status", "/status?format=text", "/top", "/why-not?queue=@QUEUE@",
            "/why?id=x", "/policy", "/config", "/debug", "/")
 
@@ -50,8 +51,9 @@ class Secrets(TlsCase):
         self.admin, self.figures = free_port(), free_port()
         for name, text in (("token", TOKEN), ("header", FILE_HEADER)):
             (self.folder / name).write_text(text + "\n")
-        os.environ["RETRYD_TEST_HEADER"] = ENV_HEADER
-        self.addCleanup(os.environ.pop, "RETRYD_TEST_HEADER")
+        for name, secret in (("RETRYD_TEST_HEADER", ENV_HEADER), ("RETRYD_TEST_HOOK", HOOK)):
+            os.environ[name] = secret
+            self.addCleanup(os.environ.pop, name)
 
     def uri(self, where, password=None, scheme="amqp"):
         return f"{scheme}://svc:{password or urllib.parse.quote(PASSWORD, safe='')}@{where}/v"
@@ -62,7 +64,8 @@ class Secrets(TlsCase):
         return (f'broker: {{uri: "{uri}", connect_timeout: 1s{tls}}}\nlog: {{level: debug}}\n'
                 f'admin: {{listen: ["unix:@DIR@/admin.sock", "127.0.0.1:{self.admin}"], token_file: {self.folder}/token}}\n'
                 f'metrics: {{listen: "127.0.0.1:{self.figures}"}}\n'
-                f'queues: {{"@QUEUE@": {{deliver: {{http: "{self.app.url}", timeout: 1s, headers: {headers}}},'
+                f'queues: {{"@QUEUE@": {{deliver: {{http: "{self.app.url}", path: "/${{env:RETRYD_TEST_HOOK}}", timeout: 1s,'
+                f' headers: {headers}}},'
                 f' retry: {{delays: [50ms], quick: none}}}}}}')
 
     def ask(self, connection, method, path, headers):

@@ -275,6 +275,20 @@ TEST_CASE("nor is a crash while the copy for its trial, given back before, waits
     CHECK(world.audit().succeeded() == 11);
 }
 
+TEST_CASE("a count of deliveries that a message brings along is no evidence") {
+    World world{orders()};
+    model::TableWriter headers;
+    headers.add_long("x-delivery-count", 9);
+    Extra extra;
+    extra.headers = headers.bytes();
+    Innocents innocents;
+    for (int i = 0; i < 100; ++i) world.publish("orders", innocents.fate(), extra);
+    world.start();
+    REQUIRE(world.run_until_settled(2s));  // 50 ms each, sixteen at once
+    CHECK_FALSE(was_logged(world, "tried_alone"));
+    CHECK(world.audit().succeeded() == 100);
+}
+
 TEST_CASE("the trusted go on while suspects wait") {
     World world{orders()};
     Innocents innocents;

@@ -147,3 +147,12 @@ TEST_CASE("a lane that was away before the start is known from the lots") {
     world.run_for(3min);
     CHECK(flows(world));
 }
+
+TEST_CASE("a lot of the user's own that is there before the first start is no sign of an earlier one") {
+    World world{orders([](auto& queue) { queue.to.permanent = {"of.my.own"}; })};
+    world.broker().declare(model::plain_queue({"of.my.own"}, model::QueueType::quorum));
+    world.start();
+    world.run_for(10s);
+    CHECK(flows(world));
+    CHECK(stalls(world) == "");
+}

@@ -26,10 +26,13 @@ ports::LogEvent event_with(const std::string& value) {
     return {LogLevel::info, "parked", {{"queue", value}}};
 }
 
-// A pipe that does not block; its write end stands for standard error.
+// Its write end stands for standard error and would block, as what is inherited mostly does; reading does not.
 struct Pipe {
     std::array<int, 2> ends{};
-    Pipe() { REQUIRE(::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) == 0); }
+    Pipe() {
+        REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+        REQUIRE(::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
+    }
     ~Pipe() {
         close_reader();
         ::close(ends[1]);
