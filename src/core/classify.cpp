@@ -24,7 +24,7 @@ std::string header_text(const model::FieldView& field) {
     return std::string(model::content(field).value_or(std::string_view{}));
 }
 
-bool headers_match(const model::ClassifyRule& rule, const std::vector<model::HeaderView>& headers) {
+bool headers_match(const model::MessageMatch& rule, const std::vector<model::HeaderView>& headers) {
     return std::all_of(rule.header.begin(), rule.header.end(), [&](const model::HeaderRule& wanted) {
         const auto* header = model::find_header(headers, wanted.name);
         return header != nullptr && any_matches(wanted.any_of, header_text(header->value));

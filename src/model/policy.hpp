@@ -3,6 +3,7 @@
 // never edited. policyfile/ makes it from YAML and is the only place that knows the keys' spelling.
 // "Off" is std::nullopt, never zero. Defaults written here are the built-in values of the policy file.
 
+#include "model/guards.hpp"
 #include "model/names.hpp"
 #include "model/outcome.hpp"
 #include "model/pattern.hpp"
@@ -19,12 +20,6 @@
 namespace retryd::model {
 
 using namespace std::chrono_literals;
-
-// A share in 0..1.
-struct Ratio {
-    double value = 0;
-    auto operator<=>(const Ratio&) const = default;
-};
 
 enum class QueueType : std::uint8_t { quorum, classic };
 
@@ -64,29 +59,24 @@ struct DeliverPolicy {
     std::optional<StreamTarget> stream;                        // instead of http
     std::vector<std::pair<std::string, std::string>> headers;  // fixed ones, added to each request; may hold secrets
     Milliseconds timeout = 20s;                                // from the request's first byte to the reply's last
-    std::uint32_t concurrency = 16;                            // deliveries at the consumer at once, 1..10000
-    ByteCount max_reply{64 * 1024};                            // above: the status decides, the body is not read
-    std::optional<ReadyPolicy> ready;                          // http only: on a stream a session is the readiness
-    std::optional<Milliseconds> slow_start = 10s;              // until full concurrency, at the latest
+    std::uint32_t concurrency = 16;                // deliveries at the consumer at once, 1..10000; adaptive: the most
+    std::optional<AdaptiveConcurrency> adaptive;   // found out within these limits
+    std::optional<RatePolicy> rate;                // deliveries, in each process
+    ByteCount max_reply{64 * 1024};                // above: the status decides, the body is not read
+    std::optional<ReadyPolicy> ready;              // http only: on a stream a session is the readiness
+    std::optional<Milliseconds> slow_start = 10s;  // until full concurrency, at the latest
 };
 
 struct StatusRange {
     std::uint16_t first = 0;  // 100..599
     std::uint16_t last = 0;   // inclusive
 };
-struct HeaderRule {
-    std::string name;
-    std::vector<Pattern> any_of;
-};
 // All members that are not empty must match; within one, any of its patterns.
-struct ClassifyRule {
+struct ClassifyRule : MessageMatch {
     std::vector<StatusRange> status;
     std::vector<Pattern> error_type;
     std::vector<Pattern> error_message;
     std::vector<Pattern> dependency;
-    std::vector<HeaderRule> header;     // the message's own headers; every one of them must match
-    std::vector<Pattern> routing_key;   // the message's original routing key
-    std::vector<Pattern> type;          // the message's type property
     Outcome as = Outcome::transient;    // one of the stated outcomes
     std::optional<Milliseconds> delay;  // transient: instead of the rung; throttled: instead of the hold ladder's climb
 };
@@ -94,6 +84,7 @@ inline constexpr std::size_t max_classify_rules = 64;  // for each queue: what a
 
 struct RetryPolicy {
     std::vector<Milliseconds> quick;  // waits before the quick tries, in order; their sum is at most `within`
+    std::optional<Ratio> skip_quick_above = Ratio{0.1};  // failing share of the window's calls above which there are none
     std::vector<Milliseconds> delays{1s, 2s, 4s, 8s, 16s, 32s};  // 50 ms..7 d each; empty: no delayed retry
     std::uint32_t max = 6;                                       // delayed retries; beyond delays.size() the last delay repeats
     Ratio jitter{0.2};                                           // ±, 0..0.9
@@ -125,10 +116,14 @@ struct QueuePolicy {
     std::uint32_t suspect_after = 2;  // pieces of evidence that a message takes its consumer down, 1..1000
     std::uint32_t solo_tries = 2;     // deliveries alone without a reply, then it is poison, 1..100
     Destinations to;
-    std::uint32_t history = 10;        // attempts kept on the message; 0: none
-    std::uint32_t prefetch = 128;      // for each of the two channels, 1..65535
-    Ratio lane_share{0.25};            // slots for the lane while fresh messages wait
-    std::optional<QueueType> declare;  // create the work queue, as this type
+    std::uint32_t history = 10;                              // attempts kept on the message; 0: none
+    std::uint32_t prefetch = 128;                            // for each of the two channels, 1..65535
+    Ratio lane_share{0.25};                                  // slots for the lane while fresh messages wait
+    std::optional<QueueType> declare;                        // create the work queue, as this type
+    std::optional<BreakerPolicy> breaker = BreakerPolicy{};  // of the queue's own consumer
+    std::vector<Need> needs;
+    BudgetsPolicy budgets;
+    std::optional<StormPolicy> storm = StormPolicy{};
 };
 
 struct BrokerAddress {
@@ -180,8 +175,9 @@ struct Policy {
     std::vector<ListenAddress> metrics;
     LogLevel log_level = LogLevel::info;
     LogFormat log_format = LogFormat::automatic;
-    std::vector<QueuePolicy> queues;  // in the file's order; QueueId is the position
-    std::string hash;                 // of the effective values without secrets: retryd_policy_info
+    std::vector<DependencyPolicy> dependencies;  // in the file's order
+    std::vector<QueuePolicy> queues;             // in the file's order; QueueId is the position
+    std::string hash;                            // of the effective values without secrets: retryd_policy_info
 };
 using PolicyPtr = std::shared_ptr<const Policy>;
 

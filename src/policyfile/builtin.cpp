@@ -34,6 +34,7 @@ defaults:
     timeout: 20s
     concurrency: 16
     rate: none
+    burst: ~
     max_reply: 64KiB
     ready: none
     slow_start: 10s
@@ -64,20 +65,46 @@ dependencies: {}
 events: {}
 )";
 
+constexpr std::string_view dependency_text = R"(
+window: 30s
+failure_rate: 50%
+min_calls: 20
+all_fail: none
+slow_call: none
+slow_rate: 100%
+open_for: 10s
+open_max: 5m
+half_open: 3
+on_open: auto
+fallback: []
+rate: none
+burst: ~
+recover: {to: 120%, of: 10m}
+)";
+
 constexpr std::array process_later{"broker.management", "dependencies", "events"};
-constexpr std::array queue_later{"deliver.rate", "retry.quick.skip_above", "breaker", "needs", "budgets", "storm"};
+constexpr std::array queue_later{"deliver.rate", "deliver.burst", "retry.quick.skip_above", "breaker", "needs",
+                                 "budgets",      "storm"};
 
 bool lies_under(std::string_view path, std::string_view key) {
     return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.');
 }
 
+Node built_in(std::string_view values) {
+    Faults untold("built-in");  // keys without a value are meant here
+    Node root = parse_document(values, untold);
+    set_section(root, "built-in");
+    return root;
+}
+
 }  // namespace
 
 Node built_in_values() {
-    Faults untold("built-in");  // keys without a value are meant here
-    Node root = parse_document(text, untold);
-    set_section(root, "built-in");
-    return root;
+    return built_in(text);
+}
+
+Node built_in_dependency() {
+    return built_in(dependency_text);
 }
 
 bool process_key_is_later(std::string_view path) {

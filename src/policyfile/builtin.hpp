@@ -10,6 +10,8 @@ namespace retryd::policyfile {
 // The root mapping, every node of section "built-in". Keys without a built-in value are absent nodes.
 // The queue keys stand under `defaults`.
 [[nodiscard]] Node built_in_values();
+// What one of the dependencies has.
+[[nodiscard]] Node built_in_dependency();
 
 // Whether the key at this path ("broker.tls", or within a queue "retry.quick.skip_above") is not supported yet.
 [[nodiscard]] bool process_key_is_later(std::string_view path);

@@ -7,7 +7,6 @@ namespace retryd::policyfile {
 
 using model::ClassifyRule;
 using model::Outcome;
-using model::Pattern;
 using model::ProblemCode;
 using model::Result;
 using model::StatusRange;
@@ -46,37 +45,6 @@ void read_statuses(const Field& field, Values& values, std::vector<StatusRange>&
         } else {
             out.push_back(*range);
         }
-    }
-}
-
-void read_patterns(const Field& field, Values& values, std::vector<Pattern>& out) {
-    for (const Field& item : values.one_or_more(field)) {
-        const std::optional<std::string> text = values.text(item);
-        if (!text) continue;
-        Result<Pattern> pattern = Pattern::parse(*text);
-        if (pattern) {
-            out.push_back(*pattern);
-        } else {
-            const std::string why = names_secret(item.get().text) ? "is no pattern" : "is no pattern: " + pattern.error().what;
-            values.fault(item, Values::shown(item) + " " + why, "a text with * for anything, or re: and an RE2 expression");
-        }
-    }
-}
-
-void read_header_rules(const Field& field, Values& values, std::vector<model::HeaderRule>& out) {
-    if (field.absent()) return;
-    if (!field.get().mapping() || field.get().entries.empty()) {
-        values.fault(field, "a mapping from header names to patterns is due", "header: {x-provider: \"fx-*\"}");
-        return;
-    }
-    for (const Entry& entry : field.get().entries) {
-        model::HeaderRule rule{entry.key, {}};
-        if (entry.key.empty() || entry.key.size() > 255) {
-            values.faults().add(entry.place, ProblemCode::bad_value, field.path + ": a header's name has 1 to 255 bytes",
-                                "another name");
-        }
-        read_patterns({entry.value, field.path + "." + entry.key}, values, rule.any_of);
-        out.push_back(std::move(rule));
     }
 }
 
@@ -122,9 +90,7 @@ void read_rule(const Field& rule, Values& values, ClassifyRule& out) {
     read_patterns(rule.at("error_type"), values, out.error_type);
     read_patterns(rule.at("error_message"), values, out.error_message);
     read_patterns(rule.at("dependency"), values, out.dependency);
-    read_header_rules(rule.at("header"), values, out.header);
-    read_patterns(rule.at("routing_key"), values, out.routing_key);
-    read_patterns(rule.at("type"), values, out.type);
+    read_message_match(rule, values, out);
     read_outcome(rule, values, out.as);
     read_rule_delay(rule.at("delay"), values, out);
 }

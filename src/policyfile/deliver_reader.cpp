@@ -1,6 +1,7 @@
 #include "model/reserved_headers.hpp"
 #include "model/tiers.hpp"
 #include "policyfile/addresses.hpp"
+#include "policyfile/guards_reader.hpp"
 #include "policyfile/queue_reader.hpp"
 
 #include <algorithm>
@@ -106,6 +107,7 @@ void read_deliver(const Field& deliver, Values& values, model::DeliverPolicy& ou
     values.read(deliver.at("max_reply"), {ByteCount{1024}, ByteCount{16 * 1024 * 1024}}, out.max_reply);
     read_ready(deliver.at("ready"), values, out.ready);
     values.read(deliver.at("slow_start"), {1ms, 1h}, out.slow_start);
+    read_rate(deliver.at("rate"), deliver.at("burst"), values, out.rate);
     const Field concurrency = deliver.at("concurrency");
     if (concurrency.get().mapping() || concurrency.get().text == "auto") {
         values.fault(concurrency, "auto and {min, max} are not supported yet", "a number from 1 to 10000",

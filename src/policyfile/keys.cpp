@@ -3,6 +3,7 @@
 #include "policyfile/faults.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace retryd::policyfile {
@@ -48,6 +49,12 @@ bool has_near(std::string_view key, const Node& known) {
                                            [key](const Entry& entry) { return edit_distance(key, entry.key) == 1; });
 }
 
+// Mappings that `none` turns off.
+bool may_be_off(std::string_view path) {
+    static constexpr std::array paths{"breaker", "budgets", "budgets.park", "budgets.dead_letter", "storm", "recover"};
+    return std::find(paths.begin(), paths.end(), path) != paths.end();
+}
+
 class KeyCheck {
 public:
     KeyCheck(const Node& top, bool (*later)(std::string_view), Faults& faults) : top_(top), later_(later), faults_(faults) {}
@@ -69,9 +76,10 @@ private:
             if (!counterpart->entries.empty()) walk(entry.value, *counterpart, path + ".");
             return true;
         }
-        if (path == "retry.quick" && entry.value.scalar()) return true;  // none
+        if (path == "retry.quick" && entry.value.scalar()) return true;  // none; its reader says more of other words
+        if (may_be_off(path) && entry.value.word("none")) return true;
         faults_.add(entry.value.place, ProblemCode::bad_value, path + " is not a mapping",
-                    "its keys stand below it, or in { }");
+                    std::string("its keys stand below it, or in { }") + (may_be_off(path) ? "; or none" : ""));
         entry.value.kind = Node::Kind::absent;
         return true;
     }

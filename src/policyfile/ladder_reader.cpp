@@ -29,7 +29,8 @@ Milliseconds grown(Milliseconds delay, double factor, std::uint32_t step, Millis
     return value >= static_cast<double>(cap.count()) ? cap : Milliseconds{std::llround(value)};
 }
 
-void read_quick(const Field& quick, Values& values, std::vector<Milliseconds>& out) {
+void read_quick(const Field& quick, Values& values, model::RetryPolicy& retry) {
+    std::vector<Milliseconds>& out = retry.quick;
     out.clear();
     if (quick.off() || quick.absent()) return;
     if (!quick.get().mapping()) {
@@ -37,6 +38,7 @@ void read_quick(const Field& quick, Values& values, std::vector<Milliseconds>& o
                      "none, or {tries: 2, delay: 200ms, factor: 2, within: 1s}");
         return;
     }
+    values.read(quick.at("skip_above"), {Ratio{0}, Ratio{1}}, retry.skip_quick_above);
     std::uint32_t tries = 0;
     Milliseconds delay = 200ms;
     Milliseconds within = 1s;
@@ -127,7 +129,7 @@ void read_only_value(const Field& field, Values& values, const char* now, const 
 }  // namespace
 
 void read_retry(const Field& retry, Values& values, model::RetryPolicy& out) {
-    read_quick(retry.at("quick"), values, out.quick);
+    read_quick(retry.at("quick"), values, out);
     out.delays = read_delays(retry.at("delays"), values);
     read_max(retry.at("max"), values, out);
     read_jitter(retry.at("jitter"), values, out);

@@ -57,13 +57,13 @@ Policy read_policy(const Sections& sections, const Environment& environment, Fau
     for (const Node& section : sections.alone) {
         Values values(faults, secrets, "queue");
         QueuePolicy thrown_away;
-        read_queue_values({section, ""}, values, thrown_away);
+        read_queue_values({section, ""}, policy.dependencies, values, thrown_away);
     }
     for (std::size_t i = 0; i < sections.queues.size(); ++i) {
         const QueueSection& section = sections.queues[i];
         Values values(faults, secrets, section.name);
         check_name(section, names, faults);
-        read_queue_values({section.values, ""}, values, policy.queues[i]);
+        read_queue_values({section.values, ""}, policy.dependencies, values, policy.queues[i]);
         read_queue_whole(section, names, values, policy.queues[i]);
     }
     check_streams(sections, policy, faults);

@@ -2,6 +2,7 @@
 
 #include "policyfile/addresses.hpp"
 #include "policyfile/broker_reader.hpp"
+#include "policyfile/guards_reader.hpp"
 #include "policyfile/queue_names.hpp"
 
 #include <algorithm>
@@ -131,6 +132,7 @@ std::string read_process(const Sections& sections, Values& values, model::Policy
     values.choose<LogFormat>(root.at("log").at("format"),
                              {{"auto", LogFormat::automatic}, {"json", LogFormat::json}, {"text", LogFormat::text}},
                              policy.log_format);
+    read_dependencies(root.at("dependencies"), values, policy.dependencies);
     return read_prefix(root.at("names").at("prefix"), values);
 }
 

@@ -1,5 +1,6 @@
 #include "policyfile/queue_reader.hpp"
 
+#include "policyfile/guards_reader.hpp"
 #include "policyfile/keys.hpp"
 
 #include <algorithm>
@@ -85,6 +86,16 @@ private:
     const QueuePolicy& policy_;
 };
 
+void read_guards(const Field& queue, const std::vector<model::DependencyPolicy>& dependencies, Values& values,
+                 QueuePolicy& policy) {
+    const Field breaker = queue.at("breaker");
+    policy.breaker.reset();
+    if (!breaker.off()) read_breaker(breaker, values, policy.breaker.emplace());
+    read_needs(queue.at("needs"), dependencies, values, policy.needs);
+    read_budgets(queue.at("budgets"), values, policy.budgets);
+    read_storm(queue.at("storm"), values, policy.storm);
+}
+
 // There must be one of the two ways to the consumer. `none` takes back what a wider section says.
 void check_consumer(const QueueSection& section, const Field& deliver, Values& values) {
     const Field http = deliver.at("http");
@@ -118,7 +129,8 @@ void check_ready(const Field& deliver, Values& values) {
 
 }  // namespace
 
-void read_queue_values(const Field& queue, Values& values, QueuePolicy& policy) {
+void read_queue_values(const Field& queue, const std::vector<model::DependencyPolicy>& dependencies, Values& values,
+                       QueuePolicy& policy) {
     read_deliver(queue.at("deliver"), values, policy.deliver);
     read_stream(queue.at("deliver"), values, policy.deliver.stream);
     read_classify(queue.at("classify"), values, policy.classify);
@@ -131,6 +143,7 @@ void read_queue_values(const Field& queue, Values& values, QueuePolicy& policy) 
     values.read(queue.at("lane_share"), {Ratio{0.01}, Ratio{1}}, policy.lane_share);
     read_prefetch(queue.at("prefetch"), values, policy);
     read_declare(queue.at("declare"), values, policy.declare);
+    read_guards(queue, dependencies, values, policy);
 }
 
 void read_queue_whole(const QueueSection& section, const OwnNames& names, Values& values, QueuePolicy& policy) {

@@ -7,6 +7,7 @@
 namespace retryd::policyfile {
 
 using model::ByteCount;
+using model::Frequency;
 using model::Milliseconds;
 using model::Problem;
 using model::ProblemCode;
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::string_view duration_rule = "a duration is a whole number and one unit: 250ms, 30s, 5m, 2h or 1d";
 constexpr std::string_view size_rule = "a size is a whole number and one unit: 512B, 64KiB, 256MiB or 1GiB";
+constexpr std::string_view frequency_rule = "a rate is a whole number, a slash and a unit of time: 100/s, 10/m or 5/h";
+constexpr std::uint64_t most_at_once = 1'000'000'000;
 constexpr std::string_view ratio_rule = "a share is a whole number of percent: 20%";
 
 Problem wrong(std::string what, std::string_view hint) {
@@ -104,8 +107,20 @@ Result<Ratio> parse_ratio(std::string_view text) {
     if (!text.ends_with('%')) return wrong("has no %", ratio_rule);
     const Result<std::uint64_t> percent = parse_integer(text.substr(0, text.size() - 1));
     if (!percent) return wrong(percent.error().what, ratio_rule);
-    if (*percent > 100) return wrong("is over 100%", ratio_rule);
     return Ratio{static_cast<double>(*percent) / 100};
+}
+
+Result<Frequency> parse_frequency(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) return wrong("says no unit of time", frequency_rule);
+    const Result<std::uint64_t> count = parse_integer(text.substr(0, slash));
+    if (!count) return wrong(count.error().what, frequency_rule);
+    if (*count > most_at_once) return wrong("is far too large", frequency_rule);
+    const std::string_view name = text.substr(slash + 1);
+    const auto* const unit =
+        std::find_if(time_units.begin(), time_units.end(), [name](const Unit& u) { return u.name == name && name != "ms"; });
+    if (unit == time_units.end()) return wrong("has an unknown unit of time", frequency_rule);
+    return Frequency{static_cast<std::uint32_t>(*count), Milliseconds{static_cast<Milliseconds::rep>(unit->factor)}};
 }
 
 Result<double> parse_factor(std::string_view text) {
@@ -133,6 +148,14 @@ std::string to_text(ByteCount size) {
             return std::to_string(size.value / unit.factor) + std::string(unit.name);
     }
     return "0B";
+}
+
+std::string to_text(Frequency frequency) {
+    for (const Unit& unit : time_units) {
+        if (static_cast<std::uint64_t>(frequency.per.count()) == unit.factor)
+            return std::to_string(frequency.count) + "/" + std::string(unit.name);
+    }
+    return std::to_string(frequency.count) + "/" + to_text(frequency.per);
 }
 
 }  // namespace retryd::policyfile

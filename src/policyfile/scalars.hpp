@@ -19,14 +19,19 @@ namespace retryd::policyfile {
 [[nodiscard]] model::Result<model::Milliseconds> parse_duration(std::string_view text);
 // 512B 64KiB 256MiB 1GiB.
 [[nodiscard]] model::Result<model::ByteCount> parse_size(std::string_view text);
-// 0% to 100%, whole.
+// 20%, whole; over 100% too.
 [[nodiscard]] model::Result<model::Ratio> parse_ratio(std::string_view text);
 // 2 or 1.5: a factor; digits with at most three behind a point.
 [[nodiscard]] model::Result<double> parse_factor(std::string_view text);
+
+// 10/m 100/s 5/h: so many in a unit of time; 0 is none in it.
+[[nodiscard]] model::Result<model::Frequency> parse_frequency(std::string_view text);
 
 // "250ms", "1m30s", "2h": as short as it can be said exactly.
 [[nodiscard]] std::string to_text(model::Milliseconds duration);
 // "64KiB", "1GiB", "1000B".
 [[nodiscard]] std::string to_text(model::ByteCount size);
+// "10/m".
+[[nodiscard]] std::string to_text(model::Frequency frequency);
 
 }  // namespace retryd::policyfile

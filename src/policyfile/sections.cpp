@@ -72,7 +72,23 @@ private:
         check_keys(root, known, process_key_is_later, faults_);
         Node merged = built_in_;
         lay_over(merged, root, built_in_);
+        if (Node* const dependencies = merged.find("dependencies")) complete_dependencies(*dependencies);
         return merged;
+    }
+
+    void complete_dependencies(Node& dependencies) {
+        const Node standard = built_in_dependency();
+        for (Entry& entry : dependencies.entries) {
+            if (!entry.value.mapping() && !entry.value.absent()) {
+                faults_.add(entry.value.place, ProblemCode::bad_value,
+                            "dependencies." + entry.key + " is not a mapping of keys", "{} for the built-in values");
+            }
+            check_keys(
+                entry.value, standard, [](std::string_view) { return false; }, faults_);
+            Node complete = standard;
+            if (entry.value.mapping()) lay_over(complete, entry.value, standard);
+            entry.value = std::move(complete);
+        }
     }
 
     // A section of queue keys, checked; empty when it is not a mapping.

@@ -3,6 +3,7 @@
 namespace retryd::policyfile {
 
 using model::ByteCount;
+using model::Frequency;
 using model::Milliseconds;
 using model::Problem;
 using model::ProblemCode;
@@ -23,8 +24,13 @@ std::string text_of(ByteCount size) {
 std::string text_of(Ratio ratio) {
     return std::to_string(static_cast<int>(ratio.value * 100 + 0.5)) + "%";
 }
+std::string text_of(Frequency frequency) {
+    return to_text(frequency);
+}
 std::string text_of(double factor) {
-    return std::to_string(static_cast<int>(factor));
+    std::string text = std::to_string(factor);  // at most three digits behind the point are ever written
+    text.erase(text.find_last_not_of('0') + 1);
+    return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
 }
 
 // What keeps a parsed value from being taken; nothing when it may be.
@@ -125,12 +131,10 @@ void Values::read(const Field& field, Range<double> range, double& out) {
     if (const auto value = within(*this, field, parse_factor(*written), range)) out = *value;
 }
 
-void Values::read(const Field& field, Range<Milliseconds> range, std::optional<Milliseconds>& out) {
-    out.reset();
-    if (field.off()) return;
-    Milliseconds value = range.least;
-    read(field, range, value);
-    out = value;
+void Values::read(const Field& field, Range<Frequency> range, Frequency& out) {
+    const std::optional<std::string> written = text(field);
+    if (!written) return;
+    if (const auto value = within(*this, field, parse_frequency(*written), range)) out = *value;
 }
 
 }  // namespace retryd::policyfile

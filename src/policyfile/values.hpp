@@ -58,8 +58,16 @@ public:
     void read(const Field& field, Range<model::ByteCount> range, model::ByteCount& out);
     void read(const Field& field, Range<model::Ratio> range, model::Ratio& out);
     void read(const Field& field, Range<double> range, double& out);
+    void read(const Field& field, Range<model::Frequency> range, model::Frequency& out);
     // `none` is off.
-    void read(const Field& field, Range<model::Milliseconds> range, std::optional<model::Milliseconds>& out);
+    template <class T>
+    void read(const Field& field, Range<T> range, std::optional<T>& out) {
+        out.reset();
+        if (field.off()) return;
+        T value = range.least;
+        read(field, range, value);
+        out = value;
+    }
 
     template <class T>
     void choose(const Field& field, Choices<T> choices, T& out) {
