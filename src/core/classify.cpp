@@ -1,6 +1,6 @@
 #include "core/classify.hpp"
 
-#include "model/header_table.hpp"
+#include "core/matching.hpp"
 
 #include <algorithm>
 
@@ -10,26 +10,6 @@ using model::Outcome;
 using model::Reply;
 
 namespace {
-
-bool any_matches(const std::vector<model::Pattern>& patterns, std::string_view text) {
-    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
-                                           [text](const model::Pattern& pattern) { return pattern.matches(text); });
-}
-
-// Text is compared as it is, numbers as decimal text; other types match nothing.
-std::string header_text(const model::FieldView& field) {
-    if (const auto number = model::integer(field)) return std::to_string(*number);
-    if (field.type == 't' && !field.bytes.empty()) return field.bytes[0] == 0 ? "false" : "true";
-    if (field.type != 'S' && field.type != 'x') return {};
-    return std::string(model::content(field).value_or(std::string_view{}));
-}
-
-bool headers_match(const model::MessageMatch& rule, const std::vector<model::HeaderView>& headers) {
-    return std::all_of(rule.header.begin(), rule.header.end(), [&](const model::HeaderRule& wanted) {
-        const auto* header = model::find_header(headers, wanted.name);
-        return header != nullptr && any_matches(wanted.any_of, header_text(header->value));
-    });
-}
 
 bool reply_matches(const model::ClassifyRule& rule, const Reply& reply) {
     const bool status =
@@ -68,15 +48,10 @@ Outcome unruled(const Reply& reply, bool proven) {
 
 std::uint64_t rules_matching(const model::QueuePolicy& policy, const model::Properties& shown, std::string_view routing_key) {
     if (policy.classify.empty()) return 0;
-    const auto table = shown.headers ? model::read_table(*shown.headers) : model::Result<std::vector<model::HeaderView>>{};
-    const std::vector<model::HeaderView> none;
-    const auto& headers = table ? *table : none;
+    const auto headers = headers_of(shown);
     std::uint64_t mask = 0;
-    for (std::size_t i = 0; i < policy.classify.size() && i < model::max_classify_rules; ++i) {
-        const auto& rule = policy.classify[i];
-        const bool type = rule.type.empty() || any_matches(rule.type, shown.type.value_or(std::string_view{}));
-        if (type && any_matches(rule.routing_key, routing_key) && headers_match(rule, headers)) mask |= std::uint64_t{1} << i;
-    }
+    for (std::size_t i = 0; i < policy.classify.size() && i < model::max_classify_rules; ++i)
+        if (matches(policy.classify[i], shown, headers, routing_key)) mask |= std::uint64_t{1} << i;
     return mask;
 }
 

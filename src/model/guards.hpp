@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace retryd::model {
@@ -54,6 +55,17 @@ struct BreakerPolicy {
     Milliseconds open_max = 5min;
     std::uint32_t half_open = 3;  // probes that judge, 1..100
 };
+
+enum class BreakerState : std::uint8_t {
+    closed,         // calls pass, and are counted
+    open,           // none passes
+    half_open,      // a few probes pass, and judge
+    forced_open,    // by an operator
+    forced_closed,  // by an operator
+    disabled,       // by an operator: calls pass and are counted, nothing follows
+};
+inline constexpr std::size_t breaker_state_count = 6;
+[[nodiscard]] std::string_view to_text(BreakerState state);  // "half-open"
 
 // After a breaker closes: no more than `to` times the rate of before, measured over `of`, until the backlog is gone.
 struct RecoverPolicy {
@@ -109,6 +121,15 @@ struct StormPolicy {
     std::uint32_t stretch = 1;      // how many rungs longer the backoff is in a storm
     Milliseconds calm_for = 60s;    // under half of the entering values for so long: it is over
 };
+
+enum class StormState : std::uint8_t {
+    calm,
+    spike,  // more work than usual, few retries: scale out, nothing is damped
+    watch,  // many retries
+    storm,  // retries feed on themselves: the lane is damped
+};
+inline constexpr std::size_t storm_state_count = 4;
+[[nodiscard]] std::string_view to_text(StormState state);
 
 // How many deliveries may be at the consumer at once, where that is found out rather than given.
 struct AdaptiveConcurrency {
