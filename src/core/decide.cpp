@@ -48,44 +48,75 @@ Verdict wait_in_hold(Ledger ledger, Milliseconds hop, Milliseconds whole, WallTi
 }
 
 // Held time is counted when the hold begins, all of it.
-Verdict hold_for(const QueuePolicy& policy, Ledger ledger, Milliseconds hop, Milliseconds whole, WallTime now) {
-    if (policy.hold.max && ledger.held + whole > *policy.hold.max) return to_lot(ledger, Reason::held);
+Verdict wait_held(Ledger ledger, Milliseconds hop, Milliseconds whole, WallTime now) {
     ledger.held += whole;
     return wait_in_hold(ledger, hop, whole, now);
 }
 
-Verdict hold_until(const QueuePolicy& policy, const Ledger& ledger, Milliseconds whole, WallTime now) {
-    return hold_for(policy, ledger, hold_hop(policy.hold, whole, whole), whole, now);
-}
-
-Verdict climb(const QueuePolicy& policy, const Ledger& ledger, WallTime now) {
-    const auto hop = hold_climb(policy.hold, ledger.held);
-    return hold_for(policy, ledger, hop, hop, now);
-}
-
-Verdict throttled(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, WallTime now, std::uint64_t random) {
-    if (judgement.retry_after) {
-        return hold_until(policy, stay.ledger, spread_retry_after(policy, *judgement.retry_after, random), now);
+bool is_spent(const GuardsView& guards, Reason reason) {
+    switch (reason) {
+        case Reason::exhausted:
+        case Reason::age:
+        case Reason::held: return guards.park_spent;
+        case Reason::permanent: return guards.dead_letter_spent;
+        case Reason::expired:
+        case Reason::poison: break;
     }
-    if (judgement.delay) return hold_until(policy, stay.ledger, spread_retry_after(policy, *judgement.delay, random), now);
-    return climb(policy, stay.ledger, now);
+    return false;
+}
+
+// Into the lot, or where the budget does not allow that, a rung higher in the hold ladder as it was `before`: as if it had not
+// been delivered.
+Verdict give_up(const QueuePolicy& policy, const GuardsView& guards, const Ledger& before, const Ledger& ledger, Reason reason,
+                WallTime now) {
+    if (!is_spent(guards, reason)) return to_lot(ledger, reason);
+    const auto hop = hold_climb(policy.hold, before.held);
+    auto verdict = wait_held(before, hop, hop, now);
+    if (verdict.kind == Verdict::Kind::tier) verdict.held_by = HeldBy::budget;
+    return verdict;
+}
+
+Verdict hold_for(const QueuePolicy& policy, const GuardsView& guards, const Ledger& ledger, Milliseconds hop,
+                 Milliseconds whole, WallTime now) {
+    if (policy.hold.max && ledger.held + whole > *policy.hold.max)
+        return give_up(policy, guards, ledger, ledger, Reason::held, now);
+    return wait_held(ledger, hop, whole, now);
+}
+
+Verdict hold_until(const QueuePolicy& policy, const GuardsView& guards, const Ledger& ledger, Milliseconds whole,
+                   WallTime now) {
+    return hold_for(policy, guards, ledger, hold_hop(policy.hold, whole, whole), whole, now);
+}
+
+Verdict climb(const QueuePolicy& policy, const GuardsView& guards, const Ledger& ledger, WallTime now) {
+    const auto hop = hold_climb(policy.hold, ledger.held);
+    return hold_for(policy, guards, ledger, hop, hop, now);
+}
+
+Verdict throttled(const QueuePolicy& policy, const GuardsView& guards, const Stay& stay, const Judgement& judgement,
+                  WallTime now, std::uint64_t random) {
+    const auto asked = judgement.retry_after ? judgement.retry_after : judgement.delay;
+    if (asked) return hold_until(policy, guards, stay.ledger, spread_retry_after(policy, *asked, random), now);
+    return climb(policy, guards, stay.ledger, now);
 }
 
 bool too_old(const QueuePolicy& policy, const Ledger& ledger, WallTime then) {
     return policy.age_limit && ledger.first_failed && then - *ledger.first_failed - ledger.held > *policy.age_limit;
 }
 
-// The next delayed retry, or the lot where there is none.
-Verdict next_rung(const QueuePolicy& policy, Ledger ledger, const Judgement& judgement, WallTime now, std::uint64_t random) {
+// The next delayed retry, or the lot where there is none. `before`: as it was before this failure.
+Verdict next_rung(const QueuePolicy& policy, const GuardsView& guards, const Ledger& before, Ledger ledger,
+                  const Judgement& judgement, WallTime now, std::uint64_t random) {
     const auto& retry = policy.retry;
-    if (ledger.retries >= retry.max || (retry.delays.empty() && !judgement.delay)) return to_lot(ledger, Reason::exhausted);
-    const auto delay = judgement.delay ? *judgement.delay : rung_delay(retry, ledger.retries);
+    const auto end = [&](Reason reason) { return give_up(policy, guards, before, ledger, reason, now); };
+    if (ledger.retries >= retry.max || (retry.delays.empty() && !judgement.delay)) return end(Reason::exhausted);
+    const auto delay = judgement.delay ? *judgement.delay : rung_delay(retry, ledger.retries + guards.stretch);
     const auto wait = pick_tier(retry, delay, random);
-    if (too_old(policy, ledger, now + wait)) return to_lot(ledger, Reason::age);
+    if (too_old(policy, ledger, now + wait)) return end(Reason::age);
     ++ledger.retries;
     if (judgement.retry_after) {
         const auto asked = spread_retry_after(policy, *judgement.retry_after, random);
-        if (asked > wait && too_old(policy, ledger, now + asked)) return to_lot(ledger, Reason::age);
+        if (asked > wait && too_old(policy, ledger, now + asked)) return end(Reason::age);
         // It waits in the hold ladder, but it is a retry's wait: an attempt is spent, no time is held.
         if (asked > wait) return wait_in_hold(ledger, hold_hop(policy.hold, asked, asked), asked, now);
     }
@@ -107,28 +138,39 @@ bool may_retry_quickly(const QueuePolicy& policy, const Stay& stay, const Judgem
            !judgement.delay && stay.quick_used < policy.retry.quick.size();
 }
 
-Verdict failed(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, WallTime now, std::uint64_t random) {
+// A message that fails as a probe fails in somebody's stead: it waits, and is charged nothing. Not so one that was lost, which
+// may be what took its consumer down.
+Verdict hold_probe(const QueuePolicy& policy, const GuardsView& guards, const Stay& stay, WallTime now) {
+    auto verdict = climb(policy, guards, stay.ledger, now);
+    if (verdict.kind == Verdict::Kind::tier && !verdict.held_by) verdict.held_by = HeldBy::probe;
+    return verdict;
+}
+
+Verdict failed(const QueuePolicy& policy, const GuardsView& guards, const Stay& stay, const Judgement& judgement, WallTime now,
+               std::uint64_t random) {
+    const bool was_processed = judgement.outcome == Outcome::transient || judgement.outcome == Outcome::timeout;
+    if (guards.is_probe && was_processed) return hold_probe(policy, guards, stay, now);
     Ledger ledger = stay.ledger;
     ++ledger.attempts;
     if (!ledger.first_failed) ledger.first_failed = now;
     ledger.last_failed = now;
-    if (judgement.outcome == Outcome::permanent) return to_lot(ledger, Reason::permanent);
+    if (judgement.outcome == Outcome::permanent) return give_up(policy, guards, stay.ledger, ledger, Reason::permanent, now);
     if (ledger.suspect && *ledger.suspect >= policy.solo_tries) return to_lot(ledger, Reason::poison);
-    if (may_retry_quickly(policy, stay, judgement)) {
+    if (!guards.no_quick && may_retry_quickly(policy, stay, judgement)) {
         const auto wait = policy.retry.quick[stay.quick_used];
         if (!past_expiry(ledger, now + wait)) return {.kind = Verdict::Kind::wait, .wait = wait, .ledger = ledger};
     }
-    return next_rung(policy, ledger, judgement, now, random);
+    return next_rung(policy, guards, stay.ledger, ledger, judgement, now, random);
 }
 
 // A loss that others shared charges nobody: back through the lane at once, later by the hold ladder.
-Verdict lost_together(const QueuePolicy& policy, const Stay& stay, WallTime now) {
+Verdict lost_together(const QueuePolicy& policy, const GuardsView& guards, const Stay& stay, WallTime now) {
     Ledger ledger = stay.ledger;
     ++ledger.lost;
     if (stay.standing == Standing::on_trial) ledger.suspect = ledger.suspect.value_or(1) - 1;  // that was no trial
     // The copy begins without returns: what was a suspect by them, and has one more piece of evidence, stays accused.
     if (stay.standing != Standing::trusted && !ledger.suspect) ledger.suspect = 0;
-    if (ledger.lost > shared_losses_at_once) return climb(policy, ledger, now);
+    if (ledger.lost > shared_losses_at_once) return climb(policy, guards, ledger, now);
     return to_lane(ledger);
 }
 
@@ -153,21 +195,30 @@ std::uint32_t max_attempts(const QueuePolicy& policy) {
     return 1 + static_cast<std::uint32_t>(policy.retry.quick.size()) + policy.retry.max;
 }
 
+std::string_view to_text(HeldBy guard) {
+    switch (guard) {
+        case HeldBy::breaker: return "breaker";
+        case HeldBy::probe: return "probe";
+        case HeldBy::budget: return "budget";
+    }
+    return "";
+}
+
 Verdict decide(const QueuePolicy& policy, const Stay& stay, const Judgement& judgement, bool alone, WallTime now,
-               std::uint64_t random) {
+               std::uint64_t random, const GuardsView& guards) {
     switch (judgement.outcome) {
         case Outcome::success:
         case Outcome::drop: return {.kind = Verdict::Kind::ack, .ledger = stay.ledger};
         case Outcome::endpoint:
         case Outcome::unavailable: return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
-        case Outcome::throttled: return throttled(policy, cleared(stay), judgement, now, random);
+        case Outcome::throttled: return throttled(policy, guards, cleared(stay), judgement, now, random);
         case Outcome::lost:
             // While everything stops, the consumer may stop too: that says nothing about the message.
             if (stay.draining) return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
-            return alone ? failed(policy, stay, judgement, now, random) : lost_together(policy, stay, now);
+            return alone ? failed(policy, guards, stay, judgement, now, random) : lost_together(policy, guards, stay, now);
         case Outcome::transient:
         case Outcome::permanent:
-        case Outcome::timeout: return failed(policy, cleared(stay), judgement, now, random);
+        case Outcome::timeout: return failed(policy, guards, cleared(stay), judgement, now, random);
     }
     return {.kind = Verdict::Kind::again, .ledger = stay.ledger};
 }
@@ -198,8 +249,8 @@ Verdict step_back(const Stay& stay) {
     return to_lane(ledger);
 }
 
-Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now) {
-    return climb(policy, stay.standing == Standing::on_trial ? step_back(stay).ledger : stay.ledger, now);
+Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now, const GuardsView& guards) {
+    return climb(policy, guards, stay.standing == Standing::on_trial ? step_back(stay).ledger : stay.ledger, now);
 }
 
 Verdict refuse(const Stay& stay) {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace retryd::core {
 
@@ -24,6 +25,18 @@ struct Stay {
     std::uint32_t quick_used = 0;           // quick tries taken in this stay
     bool draining = false;                  // nothing may wait in hand any more
 };
+
+// What the guards of the queue say at this moment; by default they say nothing.
+struct GuardsView {
+    bool no_quick = false;           // so much fails that quick retries only make it worse
+    std::uint32_t stretch = 0;       // rungs that the backoff is longer
+    bool park_spent = false;         // no more messages may be parked now
+    bool dead_letter_spent = false;  // … dead-lettered
+    bool is_probe = false;           // the delivery was to show whether a breaker can close: its failure is not the message's
+};
+
+enum class HeldBy : std::uint8_t { breaker, probe, budget };  // that a guard is why it waits
+[[nodiscard]] std::string_view to_text(HeldBy guard);
 
 struct Verdict {
     enum class Kind : std::uint8_t {
@@ -39,6 +52,7 @@ struct Verdict {
     model::TierKind tier = model::TierKind::delay;
     std::uint32_t rung = 0;                              // tier of kind delay: 1 for the first
     std::optional<model::Reason> reason = std::nullopt;  // lot
+    std::optional<HeldBy> held_by = std::nullopt;        // tier of kind hold
     model::Ledger ledger = {};                           // as the copy, or the rest of the stay, carries it
 };
 
@@ -48,7 +62,7 @@ struct Verdict {
 // `alone`: nothing else of the queue was in flight when the connection broke, nor was another message lost just before,
 // of which the consumer may still be dying; only such a loss is the message's own.
 [[nodiscard]] Verdict decide(const model::QueuePolicy& policy, const Stay& stay, const Judgement& judgement, bool alone,
-                             model::WallTime now, std::uint64_t random);
+                             model::WallTime now, std::uint64_t random, const GuardsView& guards = {});
 
 // A message that has just arrived: nothing where it may be delivered, `wait` where it is under a second early, `tier`
 // where it is earlier than that, `lot` where it has expired or is poison.
@@ -59,8 +73,9 @@ struct Verdict {
 // The copy that goes behind all others in the lane, accused as before: a trial that its stamp was for does not take place.
 [[nodiscard]] Verdict step_back(const Stay& stay);
 
-// A message that has been in hand too long leaves as a held copy, without an attempt.
-[[nodiscard]] Verdict hold(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now);
+// A message that has been in hand too long, or may not be delivered now, leaves as a held copy, without an attempt.
+[[nodiscard]] Verdict hold(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now,
+                           const GuardsView& guards = {});
 
 // What cannot be delivered at all (a body over max_body).
 [[nodiscard]] Verdict refuse(const Stay& stay);
