@@ -22,7 +22,7 @@ Breaker::Breaker(const model::BreakerPolicy& policy, model::SteadyTime now)
 }
 
 bool Breaker::trips(const model::BreakerPolicy& policy, const Counts& counts) {
-    if (policy.all_fail && counts.failed == counts.calls && counts.calls >= *policy.all_fail) return true;
+    if (policy.all_fail && counts.in_row >= *policy.all_fail) return true;
     if (counts.calls < policy.min_calls) return false;
     if (reaches(counts.failed, counts.calls, policy.failure_rate)) return true;
     return policy.slow_call && reaches(counts.slow, counts.calls, policy.slow_rate);
@@ -64,7 +64,13 @@ void Breaker::ended(model::DeliveryKey key, Said said, model::Microseconds took,
 
 void Breaker::count(Said said, bool slow, model::SteadyTime now) {
     tally_.add(Kind::calls, now);
-    if (said == Said::failed) tally_.add(Kind::failed, now);
+    if (said == Said::failed) {
+        tally_.add(Kind::failed, now);
+        in_row_ = now - last_failed_ < policy_.window ? in_row_ + 1 : 1;
+        last_failed_ = now;
+    } else {
+        in_row_ = 0;
+    }
     if (slow) tally_.add(Kind::slow, now);
 }
 
@@ -82,6 +88,7 @@ void Breaker::judge_probes(model::SteadyTime now, std::uint64_t random) {
     } else if (!bad(judged_.failed + left, judged_.slow + left)) {
         closed_at_ = now;
         tally_.clear();
+        in_row_ = 0;
         enter(State::closed, std::nullopt, now);
     }
 }
@@ -132,6 +139,7 @@ void Breaker::reset(model::SteadyTime now) {
     row_ = 0;
     closed_at_.reset();
     tally_.clear();
+    in_row_ = 0;
     enter(State::closed, std::nullopt, now);
 }
 
@@ -145,7 +153,7 @@ void Breaker::enter(State state, std::optional<model::SteadyTime> until, model::
 
 Breaker::Counts Breaker::counts(model::SteadyTime now) const {
     const auto counted = tally_.counts(now);
-    return {counted[Kind::calls], counted[Kind::failed], counted[Kind::slow]};
+    return {counted[Kind::calls], counted[Kind::failed], counted[Kind::slow], in_row_};
 }
 
 }  // namespace retryd::core

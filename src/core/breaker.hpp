@@ -70,6 +70,7 @@ public:
 
     struct Counts {
         std::uint32_t calls = 0, failed = 0, slow = 0;
+        std::uint32_t in_row = 0;  // failed, without a good one since
     };
     [[nodiscard]] Counts counts(model::SteadyTime now) const;  // within the window
     [[nodiscard]] Counts judged() const { return judged_; }    // of the probes
@@ -94,6 +95,8 @@ private:
     std::vector<Lease> leases_;
     Counts judged_;
     Tally<3> tally_;  // calls, failed, slow
+    std::uint32_t in_row_ = 0;
+    model::SteadyTime last_failed_{};
 };
 
 }  // namespace retryd::core

@@ -104,13 +104,16 @@ void ConsumerWatch::enter(State state, model::SteadyTime now) {
     }
     if (state == State::away || state == State::not_ready) proven_ = false;
     full_at_.reset();
-    if (state == State::present && slow_start_) {
-        allowed_ = 1;
-        succeeded_ = 0;
-        full_at_ = now + *slow_start_;
-    }
     state_ = state;
     gate_row_ = 0;
+    begin_slowly(now);
+}
+
+void ConsumerWatch::begin_slowly(model::SteadyTime now) {
+    if (state_ != State::present || !slow_start_) return;
+    allowed_ = 1;
+    succeeded_ = 0;
+    full_at_ = now + *slow_start_;
 }
 
 void ConsumerWatch::back_off(State state, model::SteadyTime now, std::uint64_t random) {

@@ -35,6 +35,9 @@ public:
     void probe_refused(model::SteadyTime now);  // answered, but not ready
     void probe_failed(model::SteadyTime now, std::uint64_t random);
 
+    // What stopped deliveries for another reason is over: it is given one at a time first, where it is present.
+    void begin_slowly(model::SteadyTime now);
+
     // Asked when the time of next() has come. True: start a probe now, and report how it ended.
     [[nodiscard]] bool timer_due(model::SteadyTime now);
 

@@ -72,7 +72,8 @@ Verdict give_up(const QueuePolicy& policy, const GuardsView& guards, const Ledge
     if (!is_spent(guards, reason)) return to_lot(ledger, reason);
     const auto hop = hold_climb(policy.hold, before.held);
     auto verdict = wait_held(before, hop, hop, now);
-    if (verdict.kind == Verdict::Kind::tier) verdict.held_by = HeldBy::budget;
+    if (verdict.kind == Verdict::Kind::tier)
+        verdict.held_by = reason == Reason::permanent ? HeldBy::dead_letter_budget : HeldBy::park_budget;
     return verdict;
 }
 
@@ -199,7 +200,8 @@ std::string_view to_text(HeldBy guard) {
     switch (guard) {
         case HeldBy::breaker: return "breaker";
         case HeldBy::probe: return "probe";
-        case HeldBy::budget: return "budget";
+        case HeldBy::park_budget: return "park-budget";
+        case HeldBy::dead_letter_budget: return "dead-letter-budget";
     }
     return "";
 }
@@ -253,8 +255,8 @@ Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now, const Gu
     return climb(policy, guards, stay.standing == Standing::on_trial ? step_back(stay).ledger : stay.ledger, now);
 }
 
-Verdict refuse(const Stay& stay) {
-    return to_lot(stay.ledger, Reason::permanent);
+Verdict refuse(const QueuePolicy& policy, const Stay& stay, WallTime now, const GuardsView& guards) {
+    return give_up(policy, guards, stay.ledger, stay.ledger, Reason::permanent, now);
 }
 
 }  // namespace retryd::core

@@ -35,7 +35,7 @@ struct GuardsView {
     bool is_probe = false;           // the delivery was to show whether a breaker can close: its failure is not the message's
 };
 
-enum class HeldBy : std::uint8_t { breaker, probe, budget };  // that a guard is why it waits
+enum class HeldBy : std::uint8_t { breaker, probe, park_budget, dead_letter_budget };  // that a guard is why it waits
 [[nodiscard]] std::string_view to_text(HeldBy guard);
 
 struct Verdict {
@@ -78,6 +78,7 @@ struct Verdict {
                            const GuardsView& guards = {});
 
 // What cannot be delivered at all (a body over max_body).
-[[nodiscard]] Verdict refuse(const Stay& stay);
+[[nodiscard]] Verdict refuse(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now,
+                             const GuardsView& guards = {});
 
 }  // namespace retryd::core

@@ -2,7 +2,8 @@
 // After an outage the backlog would come all at once. So for a while after the breaker has closed no more goes than a little
 // over the rate of before, until nobody waits any more.
 //
-// The rate of before is known only where successes over at least a minute lie before the opening; otherwise there is no limit.
+// The rate of before is known only where calls have succeeded for a while before the opening: for a whole tenth of the time
+// that it is measured over, and not only just begun to. Otherwise there is no limit.
 
 #include "core/tally.hpp"
 #include "core/token_bucket.hpp"
@@ -37,8 +38,7 @@ public:
 private:
     const model::RecoverPolicy& policy_;
     Tally<1> successes_;
-    std::optional<model::SteadyTime> first_;  // success
-    std::optional<double> before_;            // a second
+    std::optional<double> before_;  // a second
     std::optional<TokenBucket> limit_;
 };
 

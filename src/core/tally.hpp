@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 
 namespace retryd::core {
@@ -29,9 +30,17 @@ public:
         }
         return sum;
     }
-    // From when on the counts of now are complete.
-    [[nodiscard]] model::SteadyTime counted_from(model::SteadyTime now) const {
-        return model::SteadyTime{width_ * (number(now) - slices + 1)};
+    // How often a second, in the mean of the tenths that are over and before which it happened, too: neither how busy it has
+    // just begun to be nor an idle time tells what is usual. 0: there are none.
+    [[nodiscard]] double usual_rate(std::size_t kind, model::SteadyTime now) const {
+        std::uint32_t sum = 0, whole = 0;
+        for (auto one = number(now) - slices + 1; one < number(now); ++one) {
+            const auto before = count_in(one - 1, kind), count = count_in(one, kind);
+            if (before == 0 || count == 0) continue;
+            sum += count;
+            ++whole;
+        }
+        return whole == 0 ? 0 : sum / (whole * std::chrono::duration<double>(width_).count());
     }
 
 private:
@@ -41,6 +50,10 @@ private:
         Counts counts{};
     };
     [[nodiscard]] std::int64_t number(model::SteadyTime now) const { return now.time_since_epoch() / width_; }
+    [[nodiscard]] std::uint32_t count_in(std::int64_t wanted, std::size_t kind) const {
+        const auto& slice = slices_[static_cast<std::size_t>((wanted + slices) % slices)];
+        return slice.number == wanted ? slice.counts[kind] : 0;
+    }
     Slice& slice_at(model::SteadyTime now) {
         const auto wanted = number(now);
         auto& slice = slices_[static_cast<std::size_t>(wanted % slices)];

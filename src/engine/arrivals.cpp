@@ -1,6 +1,8 @@
 #include "engine/arrivals.hpp"
 
 #include "core/classify.hpp"
+#include "core/matching.hpp"
+#include "engine/outcomes.hpp"
 #include "engine/serving.hpp"
 #include "engine/trials.hpp"
 #include "engine/verdicts.hpp"
@@ -128,11 +130,15 @@ void arrived(State& state, ports::Delivered&& delivered) {
     auto& held = receive(state, queue, std::move(delivered), std::move(*record));
     mind_memory(state);
     if (held.message->body.size() > state.policy->max_body.value) {
-        carry_out(state, held, core::refuse(held.stay), too_large(held));
+        const auto verdict = core::refuse(queue.policy, held.stay, state.now.wall, guards_view(state, queue, held));
+        carry_out(state, held, verdict, too_large(held));
         return;
     }
     const auto shown = model::read_properties(held.record.shown);
-    if (shown) held.rules = core::rules_matching(queue.policy, *shown, held.record.origin.routing_key);
+    if (shown) {
+        held.rules = core::rules_matching(queue.policy, *shown, held.record.origin.routing_key);
+        held.needs = core::needs_of(queue.policy, *shown, held.record.origin.routing_key);
+    }
     const auto verdict = core::on_arrival(queue.policy, held.stay, state.now.wall);
     if (!verdict && must_step_back(state, queue, held)) {
         carry_out_uncounted(state, held, core::step_back(held.stay));

@@ -33,9 +33,11 @@ State::State(model::PolicyPtr its_policy, Ports its_ports, Options its_options, 
       copies(policy->broker.confirm_timeout),
       links{LinkState{policy->broker, clock.steady}, LinkState{policy->broker, clock.steady}},
       agenda(policy->queues.size() + 1) {
+    dependencies.reserve(policy->dependencies.size());
+    for (const auto& dependency : policy->dependencies) dependencies.emplace_back(dependency, clock.steady);
     queues.reserve(policy->queues.size());
     for (const auto& queue : policy->queues) {
-        queues.emplace_back(model::QueueId{static_cast<std::uint32_t>(queues.size())}, queue, clock.steady);
+        queues.emplace_back(model::QueueId{static_cast<std::uint32_t>(queues.size())}, *policy, queue, clock.steady);
         queues.back().intake[at(model::Side::work)] = core::Intake(queue.declare.has_value());
         figures.queues.emplace_back();
         figures.queues.back().queue = queue.name.value;
@@ -90,7 +92,7 @@ void serve_the_rest(State& state) {
 }
 
 model::SteadyTime next_of_the_rest(const State& state) {
-    auto when = std::min({state.copies.next(), next_drain(state), state.limiter.next()});
+    auto when = std::min({state.copies.next(), next_drain(state), state.limiter.next(), state.breakers_due});
     if (state.drain == State::Drain::no) when = std::min(when, state.next_depths);
     if (state.drain == State::Drain::no || state.drain == State::Drain::finishing) {
         for (const auto& link : state.links) when = std::min(when, link.reconnect.next());
@@ -100,6 +102,7 @@ model::SteadyTime next_of_the_rest(const State& state) {
 
 // Lets everything that was touched go on as far as it can.
 void turn(State& state) {
+    mind_breakers(state);
     for (std::size_t i = 0; i < state.touched.size(); ++i) {  // more may be touched meanwhile
         auto& queue = state.queues[state.touched[i]];
         queue.touched = false;

@@ -27,11 +27,13 @@ struct Held {
     model::Record record;
     core::Stay stay;
     std::uint64_t rules = 0;  // classify rules that the message itself satisfies
+    std::uint64_t needs = 0;  // dependencies: bit i for the one at position i
     State state = State::ready;
     model::SteadyTime arrived;
     model::SteadyTime since;     // of the state
     model::SteadyTime until;     // waiting, at_consumer
     bool delivered = false;      // handed over at least once in this stay
+    bool is_probe = false;       // at the consumer: a breaker asked for it
     bool shares_a_loss = false;  // another delivery of the queue was lost while this one was at the consumer
     bool orphan = false;         // its tag is dead: the broker will deliver it again
     // copying

@@ -29,6 +29,17 @@ void check_company(const Counts& count, std::uint32_t concurrency) {
     demand(of(core::Company::accused) <= 1, "the accused are tried alone");
 }
 
+// Every permit has an owner at the consumer.
+void check_permits(State& state) {
+    each_breaker(state, [&](const Guarded& guarded) {
+        std::uint32_t probing = 0;
+        if (guarded.breaker.probes_in_flight() == 0) return;
+        for (const auto& [key, held] : state.hand.all())
+            if (held.state == Held::State::at_consumer && guarded.breaker.is_probe(key)) ++probing;
+        demand(probing == guarded.breaker.probes_in_flight(), "every permit of a breaker is with a delivery at the consumer");
+    });
+}
+
 }  // namespace
 
 void Engine::check_invariants() const {
@@ -61,6 +72,7 @@ void Engine::check_invariants() const {
         check_company(count, queue.policy.deliver.concurrency);
         copying += queue.copying;
     }
+    check_permits(*parts_->state);
     demand(copying == state.copies.size(), "every copy has an original, and every original its copy");
 }
 

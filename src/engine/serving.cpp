@@ -3,6 +3,8 @@
 #include "core/suspicion.hpp"
 #include "core/turns.hpp"
 #include "engine/arrivals.hpp"
+#include "engine/gate.hpp"
+#include "engine/outcomes.hpp"
 #include "engine/trials.hpp"
 #include "engine/verdicts.hpp"
 
@@ -60,6 +62,7 @@ void hand_over(State& state, QueueState& queue, Held& held) {
     queue.deadlines.emplace(held.until, held.key);
     ++queue.in_flight;
     if (held.side() == Side::lane) ++queue.lane_in_flight;
+    began(state, queue, held);
     queue.trial_runs = held.stay.standing == core::Standing::on_trial;
     ++queue.turn;
     state.ports.consumer.deliver(delivery_for(state, queue, held));
@@ -67,7 +70,9 @@ void hand_over(State& state, QueueState& queue, Held& held) {
 
 // How many deliveries may be at the consumer at once: what the policy, the consumer's condition and its own credit allow.
 std::uint32_t free_slots(const State& state, const QueueState& queue) {
-    const auto permits = queue.watch.permits(queue.policy.deliver.concurrency, state.now.steady);
+    const auto& load = queue.guards.load;
+    const auto concurrency = load ? load->controller.limit() : queue.policy.deliver.concurrency;
+    const auto permits = queue.watch.permits(concurrency, state.now.steady);
     const auto credit = state.ports.consumer.credit(queue.id);
     return credit ? std::min(permits, queue.in_flight + *credit) : permits;
 }
@@ -118,20 +123,22 @@ void sweep(State& state, QueueState& queue) {
     }
     for (const auto key : overdue) {
         auto& held = *state.hand.find(key);
-        carry_out_uncounted(state, held, core::hold(queue.policy, held.stay, state.now.wall));
+        carry_out_uncounted(state, held, core::hold(queue.policy, held.stay, state.now.wall, guards_view(state, queue, held)));
     }
 }
 
 bool serve_trusted(State& state, QueueState& queue, std::uint32_t slots) {
     auto* work = front(state, queue.ready[at(Side::work)]);
-    auto* lane = front(state, queue.ready[at(Side::lane)]);
+    auto* lane = guards_let_lane(state, queue) ? front(state, queue.ready[at(Side::lane)]) : nullptr;
     const core::Demand demand{.work_waits = work != nullptr,
                               .lane_waits = lane != nullptr,
                               .in_flight = queue.in_flight,
                               .lane_in_flight = queue.lane_in_flight,
                               .slots = slots,
                               .turn = queue.turn};
-    const auto side = core::next_side(demand, queue.policy.lane_share);
+    // Probes are made with what is fresh, where there is any.
+    const bool fresh_only = work != nullptr && demand.in_flight < slots && probes_wanted(state, queue);
+    const auto side = fresh_only ? std::optional{Side::work} : core::next_side(demand, queue.policy.lane_share);
     if (!side) return false;
     queue.ready[at(*side)].pop_front();
     hand_over(state, queue, *side == Side::work ? *work : *lane);
@@ -162,7 +169,8 @@ core::Floor::Demand demand_of(State& state, QueueState& queue) {
     core::Floor::Demand demand;
     demand.in_flight = queue.in_flight;
     demand.waits[static_cast<std::size_t>(core::Company::trusted)] =
-        front(state, queue.ready[at(Side::work)]) != nullptr || front(state, queue.ready[at(Side::lane)]) != nullptr;
+        front(state, queue.ready[at(Side::work)]) != nullptr ||
+        (guards_let_lane(state, queue) && front(state, queue.ready[at(Side::lane)]) != nullptr);
     demand.waits[static_cast<std::size_t>(core::Company::suspects)] = front(state, queue.suspects) != nullptr;
     const auto* accused = front(state, queue.accused);
     demand.trial_is_due = accused != nullptr && accused->stay.standing == core::Standing::on_trial;
@@ -173,8 +181,10 @@ core::Floor::Demand demand_of(State& state, QueueState& queue) {
 
 // False: nobody may be delivered now.
 bool serve_one(State& state, QueueState& queue) {
+    if (is_shut(state, queue)) return false;
+    set_aside_barred(state, queue);
     const auto company = queue.floor.next(demand_of(state, queue), state.now.steady);
-    if (!company) return false;
+    if (!company || !has_tokens(state, queue)) return false;
     const auto slots = free_slots(state, queue);
     switch (*company) {
         case core::Company::trusted: return serve_trusted(state, queue, slots);
@@ -188,10 +198,17 @@ bool serve_one(State& state, QueueState& queue) {
 
 void serve(State& state, QueueState& queue) {
     const bool nobody_takes_any = queue.watch.permits(queue.policy.deliver.concurrency, state.now.steady) == 0;
-    if (state.drain == State::Drain::finishing || nobody_takes_any) put_off_trials(state, queue);
+    if (state.drain == State::Drain::finishing || nobody_takes_any || is_shut(state, queue)) put_off_trials(state, queue);
     if (state.drain != State::Drain::no || nobody_takes_any) return;
     while (serve_one(state, queue)) {
     }
+    end_recovery(state, queue);
+}
+
+bool has_ready(State& state, QueueState& queue) {
+    for (auto* list : {&queue.ready[at(Side::work)], &queue.ready[at(Side::lane)], &queue.suspects, &queue.accused})
+        if (front(state, *list) != nullptr) return true;
+    return false;
 }
 
 void extend(State& state, model::DeliveryKey key, Milliseconds more) {
@@ -217,7 +234,7 @@ SteadyTime next_clock(State& state, QueueState& queue) {
     if (state.drain != State::Drain::no) return when;
     if (!queue.waiting.empty()) when = std::min(when, queue.waiting.begin()->first);
     when = std::min({when, queue.next_sweep, queue.watch.next()});
-    when = std::min(when, queue.floor.next_change());
+    when = std::min({when, queue.floor.next_change(), next_of_guards(state, queue)});
     for (const auto& intake : queue.intake) when = std::min(when, intake.next());
     return when;
 }

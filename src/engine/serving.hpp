@@ -17,4 +17,7 @@ void extend(State& state, model::DeliveryKey key, model::Milliseconds more);
 // When serve_clock wants to be called although nothing happened.
 [[nodiscard]] model::SteadyTime next_clock(State& state, QueueState& queue);
 
+// Somebody in hand waits for the consumer.
+[[nodiscard]] bool has_ready(State& state, QueueState& queue);
+
 }  // namespace retryd::engine

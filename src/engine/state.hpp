@@ -16,6 +16,7 @@
 #include "engine/agenda.hpp"
 #include "engine/decisions.hpp"
 #include "engine/engine.hpp"
+#include "engine/guards.hpp"
 #include "engine/hand.hpp"
 #include "engine/line_limiter.hpp"
 #include "model/figures.hpp"
@@ -62,12 +63,13 @@ struct TierState {
 };
 
 struct QueueState {
-    QueueState(model::QueueId its_id, const model::QueuePolicy& its_policy, model::SteadyTime now)
-        : id(its_id), policy(its_policy), watch(its_policy.deliver, now) {}
+    QueueState(model::QueueId its_id, const model::Policy& all, const model::QueuePolicy& its_policy, model::SteadyTime now)
+        : id(its_id), policy(its_policy), watch(its_policy.deliver, now), guards(all, its_policy, now) {}
 
     model::QueueId id;
     const model::QueuePolicy& policy;
     core::ConsumerWatch watch;
+    QueueGuards guards;
     std::string consumer_trouble;                                                 // why the consumer is away or misconfigured
     std::array<core::Intake, 2> intake{core::Intake(false), core::Intake(true)};  // by Side
     std::array<std::string, 2> intake_trouble;
@@ -131,7 +133,9 @@ struct State {
     Chance chance;
 
     Hand hand;
-    std::vector<QueueState> queues;  // by QueueId
+    std::vector<QueueState> queues;                             // by QueueId
+    std::vector<DependencyState> dependencies;                  // by position in the policy
+    model::SteadyTime breakers_due = model::SteadyTime::max();  // when one of them wants to be asked
     std::vector<std::size_t> touched;
     core::Copies copies;
     core::Orphans orphans;

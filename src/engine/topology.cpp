@@ -1,6 +1,8 @@
 #include "engine/topology.hpp"
 
 #include "engine/arrivals.hpp"
+#include "engine/gate.hpp"
+#include "engine/serving.hpp"
 #include "engine/watchdog.hpp"
 
 #include <algorithm>
@@ -72,6 +74,14 @@ std::uint32_t lane_prefetch(QueueState& queue) {
     return std::min<std::uint32_t>(usual * (1 + queue.lane_steps), std::numeric_limits<std::uint16_t>::max());
 }
 
+// A pause keeps what is in hand; probes are taken from the hand, and fetched where it is empty.
+std::uint32_t wanted_by_guards(State& state, QueueState& queue, std::uint32_t usual) {
+    if (is_shut(state, queue)) return 0;
+    const auto probes = probes_wanted(state, queue);
+    if (!probes) return usual;
+    return has_ready(state, queue) || !queue.waiting.empty() ? 0 : *probes;
+}
+
 // How many messages are wanted in hand from each source.
 std::uint32_t wanted(State& state, QueueState& queue, Side side) {
     if (state.drain != State::Drain::no || held_back(state, queue)) return 0;
@@ -83,7 +93,8 @@ std::uint32_t wanted(State& state, QueueState& queue, Side side) {
             // The copy that the try is to be made with may lie behind others.
             if (side == Side::lane && queue.floor.awaits_trial()) return lane_prefetch(queue);
             return queue.in_hand == 0 ? 1 : 0;
-        case Watch::present: return side == Side::lane ? lane_prefetch(queue) : queue.policy.prefetch;
+        case Watch::present:
+            return wanted_by_guards(state, queue, side == Side::lane ? lane_prefetch(queue) : queue.policy.prefetch);
     }
     return 0;
 }
@@ -260,6 +271,7 @@ void ask_for_depths(State& state) {
     const auto& open = state.questions_on(ports::Link::consume);
     const auto about_depth = [](const Question& question) { return question.purpose == Purpose::depth; };
     if (std::any_of(open.begin(), open.end(), about_depth)) return;  // with the memory full answers stay unread: once is enough
+    look_for_storms(state);
     for (const auto& queue : state.queues) {
         ask_about_subscriptions(state, queue);
         std::vector<model::QueueName> names{queue.policy.parked, queue.policy.dlq};

@@ -2,6 +2,7 @@
 
 #include "engine/arrivals.hpp"
 #include "engine/copying.hpp"
+#include "engine/outcomes.hpp"
 #include "engine/telling.hpp"
 #include "engine/trials.hpp"
 
@@ -97,7 +98,7 @@ void remember_loss(const State& state, QueueState& queue, const Held& held, Outc
 
 void judge(State& state, Held& held, const core::Judgement& judgement) {
     auto& queue = state.queue(held.queue());
-    take_back(state, queue, held);
+    take_back(state, queue, held, &judgement);
     ++state.figures_of(queue).deliveries[static_cast<std::size_t>(judgement.outcome)];
     tell_watch(state, queue, judgement);
     const bool alone = is_alone(state, queue, held);
@@ -107,7 +108,8 @@ void judge(State& state, Held& held, const core::Judgement& judgement) {
     state.touch(queue);
     if (held.orphan && !is_done(judgement.outcome)) return let_go(state, held);  // the broker delivers it again
     held.stay.draining = state.drain != State::Drain::no;
-    const auto verdict = core::decide(queue.policy, held.stay, judgement, alone, state.now.wall, state.chance());
+    const auto guards = is_done(judgement.outcome) ? core::GuardsView{} : guards_view(state, queue, held);
+    const auto verdict = core::decide(queue.policy, held.stay, judgement, alone, state.now.wall, state.chance(), guards);
     const bool poison = verdict.reason == model::Reason::poison;
     carry_out(state, held, verdict, poison ? poisoned(held, judgement.error_message) : judgement);
 }
@@ -124,8 +126,9 @@ void stay_in_hand(State& state, Held& held, const core::Verdict& verdict) {
 
 }  // namespace
 
-void take_back(State& state, QueueState& queue, Held& held) {
+void take_back(State& state, QueueState& queue, Held& held, const core::Judgement* judgement) {
     --queue.in_flight;
+    tell_guards(state, queue, held, judgement);
     queue.trial_runs = false;
     if (held.side() == model::Side::lane) --queue.lane_in_flight;
     held.state = Held::State::waiting;  // until its verdict
@@ -187,6 +190,7 @@ void timed_out(State& state, Held& held) {
 }
 
 void carry_out(State& state, Held& held, const core::Verdict& verdict, const core::Judgement& judgement) {
+    charge_budgets(state, state.queue(held.queue()), verdict);
     switch (verdict.kind) {
         case core::Verdict::Kind::ack:
             tell(state, held, verdict, &judgement, {});
@@ -207,6 +211,7 @@ void carry_out(State& state, Held& held, const core::Verdict& verdict, const cor
 }
 
 void carry_out_uncounted(State& state, Held& held, const core::Verdict& verdict) {
+    charge_budgets(state, state.queue(held.queue()), verdict);
     if (verdict.kind == core::Verdict::Kind::wait) {
         stay_in_hand(state, held, verdict);
     } else {

@@ -16,8 +16,9 @@ void probed(State& state, QueueState& queue, const std::string& trouble);
 void not_ready(State& state, QueueState& queue, const std::string& why);
 // The last of the consumer's sessions has ended.
 void consumer_gone(State& state, QueueState& queue, const std::string& why);
-// It is at the consumer and is waited for no longer: its slot is free.
-void take_back(State& state, QueueState& queue, Held& held);
+// It is at the consumer and is waited for no longer: its slot is free. The guards are told how it ended, as judged; nothing:
+// it was broken off.
+void take_back(State& state, QueueState& queue, Held& held, const core::Judgement* judgement = nullptr);
 // It is at the consumer for a trial that does not count, for the time is up: its stamp is taken back.
 void give_back_trial(State& state, Held& held);
 // Its deadline has passed.

@@ -1,5 +1,6 @@
 #include "engine/views.hpp"
 
+#include "engine/guard_views.hpp"
 #include "engine/stalls.hpp"
 
 namespace retryd::engine {
@@ -43,6 +44,7 @@ model::QueueView view_of(const State& state, const QueueState& queue, const Hand
     view.subscribed_work = queue.intake[at(model::Side::work)].is_subscribed();
     view.subscribed_lane = queue.intake[at(model::Side::lane)].is_subscribed();
     view.depths = depths_of(state, queue);
+    show_guards(queue, now, view);
     return view;
 }
 
@@ -70,6 +72,7 @@ model::StatusView status_of(const State& state, const model::Clock& now) {
     view.memory_used = state.hand.bytes();
     view.memory_limit = state.policy->memory.value;
     for (const auto which : {Link::consume, Link::publish}) view.links.push_back(link_view(state, which));
+    view.breakers = breaker_views(state, now);
     const auto facts = look_through(state);
     for (const auto& queue : state.queues) view.queues.push_back(view_of(state, queue, facts[queue.id.value], now));
     return view;

@@ -48,7 +48,7 @@ struct BreakerPolicy {
     Milliseconds window = 30s;                   // calls older than this count no more
     Ratio failure_rate{0.9};                     // of the calls within the window, from which on it opens
     std::uint32_t min_calls = 20;                // with fewer the share says nothing
-    std::optional<std::uint32_t> all_fail = 10;  // so many calls in the window, each a failure, are enough
+    std::optional<std::uint32_t> all_fail = 10;  // so many failures in a row are enough, whatever was before
     std::optional<Milliseconds> slow_call;       // a call that takes at least this long is slow
     Ratio slow_rate{1};                          // of the calls, from which on it opens
     Milliseconds open_for = 10s;                 // until the first probes; doubled by each reopening

@@ -2,6 +2,7 @@
 // What an operator is shown: built on request on the main loop, plain values. admin/ and metrics/ only render it.
 
 #include "model/figures.hpp"
+#include "model/guards.hpp"
 #include "model/names.hpp"
 #include "model/outcome.hpp"
 #include "model/time.hpp"
@@ -18,6 +19,27 @@ struct StallView {
     Cause cause = Cause::broker_down;
     std::string detail;  // a sentence: what, since when it cannot, what would heal it
     Milliseconds lasting{0};
+};
+
+// A breaker, and why it is as it is.
+struct BreakerView {
+    std::string name;  // "queue:orders", a dependency's name …
+    BreakerState state = BreakerState::closed;
+    Milliseconds lasting{0};                        // of the state
+    std::optional<Milliseconds> left;               // open: until the next probes; forced: until it ends
+    Milliseconds window{0};                         // of the counts
+    std::uint32_t calls = 0, failed = 0, slow = 0;  // within the window
+    std::uint32_t probes_in_flight = 0;
+    std::string why;           // a sentence: the counts, the threshold, and what comes next
+    double recovering_at = 0;  // calls a second that the rate is limited to after it closed; 0: not limited
+    std::array<std::uint64_t, breaker_state_count> transitions{};  // into each state, since the start
+};
+
+struct BudgetView {
+    std::string kind;  // "park", "dead_letter"
+    double tokens = 0;
+    double burst = 0;
+    bool spent = false;
 };
 
 struct DepthView {
@@ -43,6 +65,11 @@ struct QueueView {
     bool held_back = false;               // intake pauses: too many copies cannot leave
     std::array<std::uint64_t, outcome_count> deliveries{};  // by outcome, since the start
     double delivery_seconds = 0;                            // all of them together
+    std::vector<BudgetView> budgets;
+    std::optional<StormState> storm;  // nothing: not guarded
+    std::array<std::uint64_t, storm_state_count> storm_transitions{};
+    std::optional<double> lane_rate;  // calls a second that the lane may have; nothing: not damped
+    std::string paused_by;            // an operator; empty: not paused
     bool subscribed_work = false;
     bool subscribed_lane = false;
     std::vector<DepthView> depths;  // empty: not asked yet
@@ -67,6 +94,7 @@ struct StatusView {
     std::uint64_t memory_used = 0;  // bytes, by what is in hand
     std::uint64_t memory_limit = 0;
     std::vector<LinkView> links;
+    std::vector<BreakerView> breakers;
     std::vector<QueueView> queues;
 };
 

@@ -69,7 +69,7 @@ constexpr std::string_view dependency_text = R"(
 window: 30s
 failure_rate: 50%
 min_calls: 20
-all_fail: none
+all_fail: 10
 slow_call: none
 slow_rate: 100%
 open_for: 10s

@@ -111,7 +111,7 @@ void Audit::replied(const model::Message& message, const model::Reply& reply) {
     if (reply.kind != model::Reply::Kind::answered) return;
     if (is_done(reply)) ++life.paid;
     if (!spends_attempt(reply)) return;
-    ++life.spent_least;
+    if (all_are_charged_) ++life.spent_least;
     ++life.spent_most;
 }
 

@@ -31,6 +31,9 @@ public:
     // At most this many attempts may be told to the consumer.
     void expect_max_attempts(std::uint32_t most) { max_attempts_ = most; }
 
+    // Not every failure is charged to its message: a breaker's probe is not, nor what no budget lets park.
+    void expect_uncharged_failures() { all_are_charged_ = false; }
+
     // What does not add up; empty: all is proven. Ask when everything has come to rest.
     [[nodiscard]] std::vector<std::string> complaints(const ModelBroker& broker) const;
 
@@ -80,6 +83,7 @@ private:
     std::vector<std::string> seen_;  // complaints on the way
     std::set<model::QueueName> lots_, work_queues_;
     std::optional<std::uint32_t> max_attempts_;
+    bool all_are_charged_ = true;
 };
 
 // The number that a body begins with; 0 where there is none.

@@ -1,5 +1,6 @@
 #pragma once
-// Policies for scenarios: complete, with the built-in values but for the slow start and what a scenario says.
+// Policies for scenarios: complete, with the built-in values but for the slow start, the guards and what
+// a scenario says.
 
 #include "model/policy.hpp"
 
@@ -12,6 +13,22 @@ namespace retryd::sim {
 
 using namespace std::chrono_literals;
 
+inline void without_guards(model::QueuePolicy& queue) {
+    queue.breaker.reset();
+    queue.budgets = {std::nullopt, std::nullopt};
+    queue.storm.reset();
+    queue.retry.skip_quick_above.reset();
+}
+
+// The built-in ones.
+inline void with_guards(model::QueuePolicy& queue) {
+    const model::QueuePolicy standard;
+    queue.breaker = standard.breaker;
+    queue.budgets = standard.budgets;
+    queue.storm = standard.storm;
+    queue.retry.skip_quick_above = standard.retry.skip_quick_above;
+}
+
 inline model::QueuePolicy queue_policy(const std::string& name) {
     model::QueuePolicy queue;
     queue.name = {name};
@@ -23,11 +40,12 @@ inline model::QueuePolicy queue_policy(const std::string& name) {
     queue.deliver.slow_start.reset();
     queue.retry.delays = {100ms, 200ms, 400ms};
     queue.retry.max = 3;
+    without_guards(queue);
     queue.to = {queue.parked, queue.parked, queue.parked, queue.parked, queue.parked, queue.dlq};
     return queue;
 }
 
-// One queue, `orders`: delays 100, 200, 400 ms, no quick tries.
+// One queue, `orders`: delays 100, 200, 400 ms, no quick tries, no guards.
 inline model::PolicyPtr orders(const std::function<void(model::QueuePolicy&)>& change = {}) {
     auto policy = std::make_shared<model::Policy>();
     policy->broker.addresses = {{}};

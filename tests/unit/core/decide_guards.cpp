@@ -99,7 +99,7 @@ TEST_CASE("what no budget allows to give up waits, as if it had not been deliver
         CHECK(with({.park_spent = dead_letter, .dead_letter_spent = !dead_letter}).reason == row.reason);
         const auto kept = with({.park_spent = !dead_letter, .dead_letter_spent = dead_letter});
         CHECK(kept.tier == model::TierKind::hold);
-        CHECK(kept.held_by == core::HeldBy::budget);
+        CHECK(kept.held_by == (dead_letter ? core::HeldBy::dead_letter_budget : core::HeldBy::park_budget));
         CHECK(kept.ledger.attempts == row.ledger.attempts);
         CHECK(kept.ledger.retries == row.ledger.retries);
         CHECK(kept.ledger.held > row.ledger.held);

@@ -80,7 +80,7 @@ TEST_CASE("what opens again before its backlog is gone keeps the rate of the fir
     CHECK(recovery.per_second() == Approx(60).epsilon(0.02));
 }
 
-TEST_CASE("without a minute of successes before the opening nothing is limited") {
+TEST_CASE("without a while of successes before the opening nothing is limited") {
     Recovery recovery{policy, start};
     recovery.opened(start);
     recovery.closed(start);
@@ -89,11 +89,21 @@ TEST_CASE("without a minute of successes before the opening nothing is limited")
     recovery.opened(now);
     recovery.closed(now);
     CHECK_FALSE(recovery.is_on());
-    now = work(recovery, now, 50, 2s);
+    now = work(recovery, now, 50, 2min);
     recovery.opened(now);
     recovery.closed(now);
     CHECK(recovery.per_second() == Approx(60).epsilon(0.02));
     recovery.end();
+    CHECK_FALSE(recovery.is_on());
+}
+
+TEST_CASE("a queue that was idle before is not held to what it did then") {
+    Recovery recovery{policy, start};
+    auto now = start;
+    for (int i = 0; i < 5; ++i) recovery.succeeded(now += 2min);
+    now = work(recovery, now + 5min, 500, 30s);
+    recovery.opened(now);
+    recovery.closed(now);
     CHECK_FALSE(recovery.is_on());
 }
 

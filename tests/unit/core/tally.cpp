@@ -19,7 +19,6 @@ TEST_CASE("what is older than the span is not counted, what is younger than nine
     CHECK(tally.counts(SteadyTime{109s}) == Tally<2>::Counts{1, 2});
     CHECK(tally.counts(SteadyTime{110s}) == Tally<2>::Counts{0, 1});
     CHECK(tally.counts(SteadyTime{115s}) == Tally<2>::Counts{0, 0});
-    CHECK(tally.counted_from(SteadyTime{115s}) == SteadyTime{106s});
     tally.clear();
     CHECK(tally.counts(SteadyTime{105s}) == Tally<2>::Counts{0, 0});
 }
@@ -29,6 +28,24 @@ TEST_CASE("at the very start of time there is nothing yet") {
     CHECK(tally.counts(SteadyTime{})[0] == 0);
     tally.add(0, SteadyTime{});
     CHECK(tally.counts(SteadyTime{})[0] == 1);
+}
+
+TEST_CASE("the usual rate is that of whole tenths within a busy time") {
+    Tally<1> tally{100s};
+    SteadyTime now{1000s};
+    const auto work = [&](int per_second, std::chrono::seconds span) {
+        for (const auto end = now + span; now < end; now += model::Microseconds{1'000'000 / per_second}) tally.add(0, now);
+    };
+    CHECK(tally.usual_rate(0, now) == 0);
+    work(50, 15s);
+    CHECK(tally.usual_rate(0, now) == 0);  // one whole tenth, and nothing is known of before
+    work(50, 15s);
+    CHECK(tally.usual_rate(0, now) == Approx(50));
+    now += 40s;
+    work(10, 5s);
+    CHECK(tally.usual_rate(0, now) == Approx(50));
+    now += 100s;
+    CHECK(tally.usual_rate(0, now) == 0);
 }
 
 TEST_CASE("whatever comes whenever, the count lies between those of nine tenths of the span and of all of it") {

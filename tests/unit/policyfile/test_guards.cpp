@@ -199,7 +199,7 @@ TEST_CASE("a dependency has a breaker, a rate and a way to recover") {
     const auto& a = read.dependencies[0];
     CHECK(a.name == "a");
     CHECK(a.breaker.failure_rate.value == 0.5);
-    CHECK_FALSE(a.breaker.all_fail);
+    CHECK(a.breaker.all_fail == 10U);
     CHECK_FALSE(a.breaker.slow_call);
     CHECK(a.on_open == model::OnOpen::automatic);
     CHECK_FALSE(a.rate);

@@ -1,0 +1,15 @@
+#pragma once
+// What an operator is shown of the guards.
+
+#include "engine/state.hpp"
+#include "model/status.hpp"
+
+#include <vector>
+
+namespace retryd::engine {
+
+[[nodiscard]] std::vector<model::BreakerView> breaker_views(const State& state, const model::Clock& now);
+// Budgets, storm, lane and pause of the queue, into its view.
+void show_guards(const QueueState& queue, const model::Clock& now, model::QueueView& view);
+
+}  // namespace retryd::engine
