@@ -100,6 +100,12 @@ TEST_CASE("what is due later is refused where it stands, even with its built-in 
         {"retry: {return_to: work}", "4:25: retry.return_to: work is not supported yet; lane"},
         {"to: {age: {exchange: x, key: y}}", "4:17: to.age.exchange is not supported yet"},
     });
+    const auto untouched = load(queue_with("history: 1")).policy->queues.at(0);
+    CHECK_FALSE(untouched.breaker);  // nor does it take effect
+    CHECK_FALSE(untouched.budgets.park);
+    CHECK_FALSE(untouched.budgets.dead_letter);
+    CHECK_FALSE(untouched.storm);
+    CHECK_FALSE(untouched.retry.skip_quick_above);
     const std::string queues = "queues: {w: \"http://c\"}\n";
     CHECK(faults_of("broker: {uri: amqp://h, management: x}\n" + queues) ==
           std::vector<std::string>{"1:25: broker.management is not supported yet; leave it out"});
