@@ -30,6 +30,33 @@ json::value written(const model::DepthView& depth) {
                         {"messages", depth.messages}};
 }
 
+template <std::size_t count>
+json::array written(const std::array<std::uint64_t, count>& numbers) {
+    json::array array;
+    for (const auto number : numbers) array.emplace_back(number);
+    return array;
+}
+
+json::value written(const model::BreakerView& breaker) {
+    return json::object{{"name", clean(breaker.name)},
+                        {"state", json::string{model::to_text(breaker.state)}},
+                        {"lasting_ms", breaker.lasting.count()},
+                        {"left_ms", breaker.left ? json::value(breaker.left->count()) : json::value()},
+                        {"window_ms", breaker.window.count()},
+                        {"calls", breaker.calls},
+                        {"failed", breaker.failed},
+                        {"slow", breaker.slow},
+                        {"probes_in_flight", breaker.probes_in_flight},
+                        {"why", clean(breaker.why)},
+                        {"recovering_at", breaker.recovering_at},
+                        {"transitions", written(breaker.transitions)}};
+}
+
+json::value written(const model::BudgetView& budget) {
+    return json::object{
+        {"kind", clean(budget.kind)}, {"tokens", budget.tokens}, {"burst", budget.burst}, {"spent", budget.spent}};
+}
+
 json::value written(const model::LinkView& link) {
     return json::object{{"name", clean(link.name)},
                         {"up", link.up},
@@ -40,7 +67,7 @@ json::value written(const model::LinkView& link) {
 
 using Deliveries = std::array<std::uint64_t, model::outcome_count>;
 
-json::value written(const Deliveries& deliveries) {
+json::value by_outcome(const Deliveries& deliveries) {
     json::object object;
     for (std::size_t i = 0; i < deliveries.size(); ++i)
         object.emplace(json::string_view{model::to_text(static_cast<model::Outcome>(i))}, deliveries[i]);
@@ -71,8 +98,13 @@ json::value written(const model::QueueView& queue) {
                         {"slots", queue.slots},
                         {"credit", queue.credit ? json::value(*queue.credit) : json::value()},
                         {"held_back", queue.held_back},
-                        {"deliveries", written(queue.deliveries)},
+                        {"deliveries", by_outcome(queue.deliveries)},
                         {"delivery_seconds", queue.delivery_seconds},
+                        {"budgets", written(queue.budgets)},
+                        {"storm", queue.storm ? json::value(json::string{model::to_text(*queue.storm)}) : json::value()},
+                        {"storm_transitions", written(queue.storm_transitions)},
+                        {"lane_rate", queue.lane_rate ? json::value(*queue.lane_rate) : json::value()},
+                        {"paused_by", clean(queue.paused_by)},
                         {"subscribed_work", queue.subscribed_work},
                         {"subscribed_lane", queue.subscribed_lane},
                         {"depths", written(queue.depths)}};
@@ -109,6 +141,45 @@ void read(const json::value& value, model::DepthView& depth) {
     read(value.at("messages"), depth.messages);
 }
 
+// The enumerator of that name.
+template <class Enum, std::size_t count>
+Enum named(const json::value& value) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (model::to_text(static_cast<Enum>(i)) == std::string_view{value.as_string()}) return static_cast<Enum>(i);
+    throw std::runtime_error("unknown name");
+}
+
+template <std::size_t count>
+void read(const json::value& value, std::array<std::uint64_t, count>& numbers) {
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = json::value_to<std::uint64_t>(value.as_array().at(i));
+}
+
+void read(const json::value& value, model::Milliseconds& span) {
+    span = model::Milliseconds{json::value_to<std::int64_t>(value)};
+}
+
+void read(const json::value& value, model::BreakerView& breaker) {
+    breaker.name = text_of(value.at("name"));
+    breaker.state = named<model::BreakerState, model::breaker_state_count>(value.at("state"));
+    read(value.at("lasting_ms"), breaker.lasting);
+    if (!value.at("left_ms").is_null()) read(value.at("left_ms"), breaker.left.emplace());
+    read(value.at("window_ms"), breaker.window);
+    read(value.at("calls"), breaker.calls);
+    read(value.at("failed"), breaker.failed);
+    read(value.at("slow"), breaker.slow);
+    read(value.at("probes_in_flight"), breaker.probes_in_flight);
+    breaker.why = text_of(value.at("why"));
+    read(value.at("recovering_at"), breaker.recovering_at);
+    read(value.at("transitions"), breaker.transitions);
+}
+
+void read(const json::value& value, model::BudgetView& budget) {
+    budget.kind = text_of(value.at("kind"));
+    read(value.at("tokens"), budget.tokens);
+    read(value.at("burst"), budget.burst);
+    budget.spent = value.at("spent").as_bool();
+}
+
 void read(const json::value& value, model::LinkView& link) {
     link.name = text_of(value.at("name"));
     link.up = value.at("up").as_bool();
@@ -117,7 +188,7 @@ void read(const json::value& value, model::LinkView& link) {
     link.trouble = text_of(value.at("trouble"));
 }
 
-void read(const json::value& value, Deliveries& deliveries) {
+void read_by_outcome(const json::value& value, Deliveries& deliveries) {
     for (std::size_t i = 0; i < deliveries.size(); ++i)
         read(value.at(json::string_view{model::to_text(static_cast<model::Outcome>(i))}), deliveries[i]);
 }
@@ -143,8 +214,13 @@ void read(const json::value& value, model::QueueView& queue) {
     read(value.at("slots"), queue.slots);
     if (!value.at("credit").is_null()) read(value.at("credit"), queue.credit.emplace());
     queue.held_back = value.at("held_back").as_bool();
-    read(value.at("deliveries"), queue.deliveries);
+    read_by_outcome(value.at("deliveries"), queue.deliveries);
     read(value.at("delivery_seconds"), queue.delivery_seconds);
+    read(value.at("budgets"), queue.budgets);
+    if (!value.at("storm").is_null()) queue.storm = named<model::StormState, model::storm_state_count>(value.at("storm"));
+    read(value.at("storm_transitions"), queue.storm_transitions);
+    if (!value.at("lane_rate").is_null()) read(value.at("lane_rate"), queue.lane_rate.emplace());
+    queue.paused_by = text_of(value.at("paused_by"));
     queue.subscribed_work = value.at("subscribed_work").as_bool();
     queue.subscribed_lane = value.at("subscribed_lane").as_bool();
     read(value.at("depths"), queue.depths);
@@ -161,6 +237,7 @@ void read(const json::value& value, model::StatusView& status) {
     read(value.at("memory_used"), status.memory_used);
     read(value.at("memory_limit"), status.memory_limit);
     read(value.at("links"), status.links);
+    read(value.at("breakers"), status.breakers);
     read(value.at("queues"), status.queues);
 }
 
@@ -177,6 +254,7 @@ std::string to_json(const model::StatusView& status) {
                                         {"memory_used", status.memory_used},
                                         {"memory_limit", status.memory_limit},
                                         {"links", written(status.links)},
+                                        {"breakers", written(status.breakers)},
                                         {"queues", written(status.queues)}});
 }
 

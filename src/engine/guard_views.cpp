@@ -70,7 +70,7 @@ model::BreakerView view_of(const Guarded& guarded, const model::Clock& now) {
     view.failed = counts.failed;
     view.slow = counts.slow;
     view.probes_in_flight = breaker.probes_in_flight();
-    view.why = why(breaker, counts, now.steady);
+    view.why = explain(breaker, now);
     if (guarded.recovery) view.recovering_at = guarded.recovery->per_second();
     view.transitions = guarded.transitions;
     return view;
@@ -84,6 +84,10 @@ void show_budget(const std::optional<core::Budget>& budget, const std::optional<
 }
 
 }  // namespace
+
+std::string explain(const core::Breaker& breaker, const model::Clock& now) {
+    return why(breaker, breaker.counts(now.steady), now.steady);
+}
 
 std::vector<model::BreakerView> breaker_views(const State& state, const model::Clock& now) {
     std::vector<model::BreakerView> views;

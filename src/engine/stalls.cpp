@@ -1,5 +1,6 @@
 #include "engine/stalls.hpp"
 
+#include "engine/guard_views.hpp"
 #include "engine/watchdog.hpp"
 
 #include <algorithm>
@@ -113,6 +114,40 @@ void add_copies(const State& state, const QueueState& queue, const HandFacts& fa
             {Cause::confirm_late, std::to_string(queue.copying) + " copies are not confirmed", between(*late, now.steady)});
 }
 
+void add_breaker(const Guarded& guarded, const std::string& effect, const model::Clock& now,
+                 std::vector<model::StallView>& stalls) {
+    if (guarded.breaker.lets_all()) return;
+    stalls.push_back({Cause::breaker_open, guarded.name + effect + ": " + explain(guarded.breaker, now),
+                      between(guarded.breaker.since(), now.steady)});
+}
+
+void add_budget(const std::optional<core::Budget>& budget, const char* name, const model::Clock& now,
+                std::vector<model::StallView>& stalls) {
+    if (!budget || !budget->is_spent(now.steady)) return;
+    stalls.push_back({Cause::budget_spent, std::string("that for ") + name, between(*budget->spent_since(), now.steady)});
+}
+
+void add_guards(const State& state, const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    const auto& guards = queue.guards;
+    if (guards.paused) stalls.push_back({Cause::paused, guards.paused_by, between(*guards.paused, now.steady)});
+    for (const auto* one : {&guards.consumer, &guards.refusals})
+        if (*one) add_breaker(**one, "", now, stalls);
+    for (const auto& need : queue.policy.needs) {
+        const bool pauses = (guards.pausing >> need.dependency & 1U) != 0;
+        add_breaker(state.dependencies[need.dependency].guarded, pauses ? "" : ", only what needs it waits", now, stalls);
+    }
+    add_budget(guards.park, "parking", now, stalls);
+    add_budget(guards.dead_letter, "dead letters", now, stalls);
+    if (guards.lane_rate) {
+        const auto rate = std::to_string(static_cast<int>(guards.lane_rate->per_second() + 0.5));
+        const auto since = guards.storm ? guards.storm->since() : now.steady;
+        stalls.push_back({Cause::storm_damped, "the lane has " + rate + " calls a second", between(since, now.steady)});
+    }
+    const bool waits = guards.rate && !guards.rate->has(now.steady) &&
+                       (!queue.ready[at(model::Side::work)].empty() || !queue.ready[at(model::Side::lane)].empty());
+    if (waits) stalls.push_back({Cause::rate, "deliver.rate is reached", Milliseconds{0}});
+}
+
 }  // namespace
 
 std::vector<HandFacts> look_through(const State& state) {
@@ -138,6 +173,7 @@ std::vector<model::StallView> stalls_of(const State& state, const QueueState& qu
     if (links_are_closed(state)) return stalls;  // the rest is its consequence
     add_links(state, now, stalls);
     add_consumer(queue, now, stalls);
+    add_guards(state, queue, now, stalls);
     for (std::size_t side = 0; side < queue.intake.size(); ++side) add_source(queue, facts, side, now, stalls);
     add_dead_letter_wait(queue, now, stalls);
     add_copies(state, queue, facts, now, stalls);

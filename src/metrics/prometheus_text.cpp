@@ -4,8 +4,10 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -138,6 +140,43 @@ void add_queues(Families& families, const std::vector<model::QueueView>& queues)
     }
 }
 
+template <class State, std::size_t count>
+void add_states(MetricFamily& family, const std::string& label, const std::string& name, std::optional<State> now,
+                const std::array<std::uint64_t, count>* transitions) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto state = static_cast<State>(i);
+        Labels both{{label, name}, {"state", std::string{model::to_text(state)}}};
+        const double value = transitions != nullptr ? static_cast<double>((*transitions)[i]) : (now == state ? 1 : 0);
+        add_value(family, std::move(both), value);
+    }
+}
+
+// Names of breakers stand in the label `dependency`: those of queues as "queue:orders".
+void add_guards(Families& families, const model::StatusView& status) {
+    auto& breaker = families.add("retryd_breaker_state", MetricType::Gauge, "1 for the state that the breaker is in");
+    for (const auto& one : status.breakers)
+        add_states<model::BreakerState, model::breaker_state_count>(breaker, "dependency", one.name, one.state, nullptr);
+    auto& moves =
+        families.add("retryd_breaker_transitions_total", MetricType::Counter, "How often the breaker entered a state");
+    for (const auto& one : status.breakers)
+        add_states<model::BreakerState>(moves, "dependency", one.name, std::nullopt, &one.transitions);
+
+    auto& storm = families.add("retryd_storm_state", MetricType::Gauge, "1 for the state that the queue's retries are in");
+    for (const auto& queue : status.queues)
+        if (queue.storm)
+            add_states<model::StormState, model::storm_state_count>(storm, "queue", queue.name.value, queue.storm, nullptr);
+    auto& storms =
+        families.add("retryd_storm_transitions_total", MetricType::Counter, "How often the queue's retries entered a state");
+    for (const auto& queue : status.queues)
+        if (queue.storm)
+            add_states<model::StormState>(storms, "queue", queue.name.value, std::nullopt, &queue.storm_transitions);
+
+    auto& tokens = families.add("retryd_budget_tokens", MetricType::Gauge, "How many messages may be given up now");
+    for (const auto& queue : status.queues)
+        for (const auto& budget : queue.budgets)
+            add_value(tokens, labels(queue.name.value, "kind", budget.kind), budget.tokens);
+}
+
 void add_process(Families& families, const model::StatusView& status) {
     const auto up = [](const model::LinkView& link) { return link.up; };
     const auto blocked = [](const model::LinkView& link) { return link.blocked; };
@@ -160,6 +199,7 @@ std::string to_prometheus_text(const model::Figures& figures, const model::Statu
     add_deliveries(families, figures.queues);
     add_copies(families, figures);
     add_queues(families, status.queues);
+    add_guards(families, status);
     add_process(families, status);
     return families.text();
 }

@@ -21,6 +21,11 @@ std::string_view to_text(Cause cause) {
         case Cause::confirm_late: return "confirm-late";
         case Cause::broker_dead_letter_wait: return "broker-dead-letter-wait";
         case Cause::link_stuck: return "link-stuck";
+        case Cause::paused: return "paused";
+        case Cause::breaker_open: return "breaker-open";
+        case Cause::budget_spent: return "budget-spent";
+        case Cause::storm_damped: return "storm-damped";
+        case Cause::rate: return "rate";
     }
     std::abort();  // a value outside the enum: memory is broken
 }

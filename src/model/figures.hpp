@@ -28,8 +28,13 @@ enum class Cause : std::uint8_t {
     confirm_late,
     broker_dead_letter_wait,
     link_stuck,
+    paused,
+    breaker_open,
+    budget_spent,
+    storm_damped,
+    rate,
 };
-inline constexpr std::size_t cause_count = 14;
+inline constexpr std::size_t cause_count = 19;
 [[nodiscard]] std::string_view to_text(Cause cause);  // "consumer-away"
 
 // A histogram in the way Prometheus wants it: counts for each upper bound, and the sum.

@@ -18,7 +18,8 @@ NOWHERE = "unix:/nonexistent/app.sock"
 PASSWORD = "p@s:s/w#rd?%"
 CAUSES = {
     "broker-down", "publish-blocked", "draining", "unroutable", "queue-missing", "memory", "subscription-lost", "ack-timeout",
-    "confirm-late", "consumer-away", "consumer-misconfigured", "consumer-not-ready", "broker-dead-letter-wait", "link-stuck"}
+    "confirm-late", "consumer-away", "consumer-misconfigured", "consumer-not-ready", "broker-dead-letter-wait", "link-stuck",
+    "paused", "breaker-open", "budget-spent", "storm-damped", "rate"}
 
 
 class Commands(IntegrationCase):

@@ -35,6 +35,25 @@ model::StatusView full_status() {
     status.queues[0].held_back = true;
     status.queues[0].deliveries[2] = 77;
     status.queues[0].delivery_seconds = 1.25;
+    model::BreakerView breaker;
+    breaker.name = "payments";
+    breaker.state = model::BreakerState::half_open;
+    breaker.lasting = 3s;
+    breaker.left = 2s;
+    breaker.window = 30s;
+    breaker.calls = 20;
+    breaker.failed = 15;
+    breaker.slow = 1;
+    breaker.probes_in_flight = 2;
+    breaker.why = "probes";
+    breaker.recovering_at = 12.5;
+    breaker.transitions = {1, 2, 3, 4, 5, 6};
+    status.breakers = {breaker};
+    status.queues[0].budgets = {{"park", 7.5, 100, true}};
+    status.queues[0].storm = model::StormState::watch;
+    status.queues[0].storm_transitions = {1, 0, 2, 3};
+    status.queues[0].lane_rate = 4.5;
+    status.queues[0].paused_by = "anna";
     status.queues[0].depths = {{{"orders"}, "work", "", 104}, {{"retryd.orders.delay.800ms"}, "delay", "800ms", 10}};
     return status;
 }
@@ -44,12 +63,34 @@ model::StatusView full_status() {
 TEST_CASE("the keys are the members' names") {
     const auto json = boost::json::parse(to_json(full_status()));
     CHECK(keys(json) == std::set<std::string>{"at_ms", "version", "policy_hash", "broker_version", "ready", "draining",
-                                              "drained", "memory_used", "memory_limit", "links", "queues"});
+                                              "drained", "memory_used", "memory_limit", "links", "breakers", "queues"});
+    CHECK(keys(json.at("breakers").at(0)) == std::set<std::string>{"name", "state", "lasting_ms", "left_ms", "window_ms",
+                                                                   "calls", "failed", "slow", "probes_in_flight", "why",
+                                                                   "recovering_at", "transitions"});
     CHECK(keys(json.at("links").at(0)) == std::set<std::string>{"name", "up", "blocked", "address", "trouble"});
     const auto& queue = json.at("queues").at(0);
-    CHECK(keys(queue) == std::set<std::string>{"name", "consumer", "state", "stalls", "in_hand", "in_flight", "suspects",
-                                               "waiting_quick", "being_copied", "concurrency", "slots", "credit", "held_back",
-                                               "deliveries", "delivery_seconds", "subscribed_work", "subscribed_lane",
+    CHECK(keys(queue) == std::set<std::string>{"name",
+                                               "consumer",
+                                               "state",
+                                               "stalls",
+                                               "in_hand",
+                                               "in_flight",
+                                               "suspects",
+                                               "waiting_quick",
+                                               "being_copied",
+                                               "concurrency",
+                                               "slots",
+                                               "credit",
+                                               "held_back",
+                                               "deliveries",
+                                               "delivery_seconds",
+                                               "budgets",
+                                               "storm",
+                                               "storm_transitions",
+                                               "lane_rate",
+                                               "paused_by",
+                                               "subscribed_work",
+                                               "subscribed_lane",
                                                "depths"});
     CHECK(keys(queue.at("stalls").at(0)) == std::set<std::string>{"cause", "detail", "lasting_ms"});
     CHECK(keys(queue.at("depths").at(0)) == std::set<std::string>{"queue", "kind", "tier", "messages"});
@@ -64,6 +105,12 @@ TEST_CASE("what is written is read back") {
     CHECK(status->links[1].blocked);
     CHECK(status->links[1].trouble == "low on memory");
     const model::QueueView& queue = status->queues.at(0);
+    CHECK(status->breakers.at(0).state == model::BreakerState::half_open);
+    CHECK(status->breakers.at(0).left == 2s);
+    CHECK(status->breakers.at(0).transitions[5] == 6);
+    CHECK(queue.budgets.at(0).spent);
+    CHECK(queue.storm == model::StormState::watch);
+    CHECK(queue.lane_rate == 4.5);
     CHECK(queue.stalls.at(0).cause == model::Cause::consumer_away);
     CHECK(queue.stalls.at(0).lasting == 12s);
     CHECK(status->at == full_status().at);
@@ -102,7 +149,7 @@ TEST_CASE("hostile text stays inside its string") {
     boost::json::error_code error;
     const auto value = boost::json::parse(json, error);
     REQUIRE(!error);
-    CHECK(value.as_object().size() == 11);
+    CHECK(value.as_object().size() == 12);
     CHECK(value.at("queues").as_array().size() == 1);
     const auto read = status_from_json(json);
     REQUIRE(read.has_value());

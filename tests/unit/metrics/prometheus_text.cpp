@@ -153,6 +153,11 @@ TEST_CASE("the metrics are these, of these types") {
                                                       {"retryd_in_hand", "gauge"},
                                                       {"retryd_queue_depth", "gauge"},
                                                       {"retryd_stall", "gauge"},
+                                                      {"retryd_breaker_state", "gauge"},
+                                                      {"retryd_breaker_transitions_total", "counter"},
+                                                      {"retryd_storm_state", "gauge"},
+                                                      {"retryd_storm_transitions_total", "counter"},
+                                                      {"retryd_budget_tokens", "gauge"},
                                                       {"retryd_confirm_seconds", "histogram"},
                                                       {"retryd_broker_connected", "gauge"},
                                                       {"retryd_broker_blocked", "gauge"},
@@ -170,6 +175,27 @@ TEST_CASE("every outcome, reason and cause is there from the start, at 0") {
     for (const auto* name : {"retryd_deliveries_total", "retryd_parked_total", "retryd_stall"}) {
         for (const Sample& sample : families.at(name).samples) CHECK(sample.value == 0);
     }
+}
+
+TEST_CASE("a breaker and a storm are one series for each state") {
+    model::StatusView status = status_of("orders");
+    model::BreakerView breaker;
+    breaker.name = "payments";
+    breaker.state = model::BreakerState::half_open;
+    breaker.transitions[static_cast<std::size_t>(model::BreakerState::open)] = 3;
+    status.breakers = {breaker};
+    status.queues[0].storm = model::StormState::storm;
+    status.queues[0].storm_transitions[static_cast<std::size_t>(model::StormState::storm)] = 2;
+    status.queues[0].budgets = {{"park", 7.5, 100, false}};
+    const auto families = read(metrics::to_prometheus_text(figures_of("orders"), status));
+    CHECK(families.at("retryd_breaker_state").samples.size() == model::breaker_state_count);
+    CHECK(value(families, "retryd_breaker_state", {{"dependency", "payments"}, {"state", "half-open"}}) == 1);
+    CHECK(value(families, "retryd_breaker_state", {{"dependency", "payments"}, {"state", "open"}}) == 0);
+    CHECK(value(families, "retryd_breaker_transitions_total", {{"dependency", "payments"}, {"state", "open"}}) == 3);
+    CHECK(value(families, "retryd_storm_state", {{"queue", "orders"}, {"state", "storm"}}) == 1);
+    CHECK(value(families, "retryd_storm_state", {{"queue", "orders"}, {"state", "calm"}}) == 0);
+    CHECK(value(families, "retryd_storm_transitions_total", {{"queue", "orders"}, {"state", "storm"}}) == 2);
+    CHECK(value(families, "retryd_budget_tokens", {{"queue", "orders"}, {"kind", "park"}}) == 7.5);
 }
 
 TEST_CASE("the figures are where they belong") {
@@ -234,6 +260,6 @@ TEST_CASE("buckets are cumulative and end in the count") {
 TEST_CASE("a hostile queue name stays inside its label") {
     const std::string name = "a\"} 1\nretryd_forged 1\n\\";
     const auto families = read(metrics::to_prometheus_text(figures_of(name), status_of(name)));
-    CHECK(families.size() == 17);
+    CHECK(families.size() == 22);
     CHECK(value(families, "retryd_in_hand", {{"queue", name}}) == 0);
 }
