@@ -19,7 +19,7 @@ constexpr model::Milliseconds between_batches = 1ms;
 constexpr model::Milliseconds delay = 500ms;
 constexpr model::Milliseconds longest_wait = 1s;  // of a copy in a delay queue, with its jitter
 
-// The built-in values, but with what ./dev bench measures with.
+// The built-in values without guards, but with what ./dev bench measures with.
 model::PolicyPtr one_queue() {
     model::QueuePolicy queue;
     queue.name = {"orders"};
@@ -34,6 +34,10 @@ model::PolicyPtr one_queue() {
     queue.prefetch = 256;
     queue.retry.delays = {delay};
     queue.retry.max = 1;
+    queue.breaker.reset();
+    queue.budgets = {std::nullopt, std::nullopt};
+    queue.storm.reset();
+    queue.retry.skip_quick_above.reset();
     auto policy = std::make_shared<model::Policy>();
     policy->broker.addresses = {{}};
     policy->queues = {queue};
