@@ -169,8 +169,8 @@ void Pump::drain(std::size_t bytes) {
     live_->quiet = true;
     std::size_t seen = 0;
     for (std::size_t frames = 0; frames < most_frames && seen < bytes; ++frames) {
-        // The socket is asked once: what comes later makes it readable, and that is another turn.
-        const bool asked = frames > 0 && !live_->connection->has_unread();
+        // The socket is asked once: what comes later makes it readable, and that is another turn. A sip has no other turn.
+        const bool asked = frames > 0 && reading() && !live_->connection->has_unread();
         if (asked || !live_->connection->read(frame)) {
             live_->unread = false;
             break;

@@ -4,8 +4,9 @@
 //   declare (a tier is made when first needed) ─▶ publish ─▶ confirmed: done
 //        ▲                                          ├─ returned: declare, publish again, once; then `unroutable`, slowly
 //        └──────────────────────────────────────────┘
-//   nacked: again after 1 s growing to 30 s; a queue that only nacks for 20 s growing to 5 min gets a new link, once nothing is
-//   in flight: RabbitMQ lets a channel nack for ever when the limit that made it nack has been lifted · no confirm in time: the link is renewed and everything is published again ·
+//   nacked: again after 1 s growing to 30 s; a queue that only nacks for 20 s growing to 5 min gets a new link, once nothing
+//   is in flight: RabbitMQ lets a channel nack for ever when the limit that made it nack has been lifted
+//   no confirm in time: the link is renewed and everything is published again
 //   channel or link closed: what was in flight is published again one at a time; the copy that alone closes the channel, or
 //   three times the link, rests before it is tried again, 30 s growing to 5 min.
 //
