@@ -35,7 +35,7 @@ endfunction()
 
 fuzzed_room(model LINKS Boost::headers OpenSSL::Crypto PkgConfig::RE2)
 fuzzed_room(tls LINKS fuzzed_model OpenSSL::SSL)
-fuzzed_room(core LINKS fuzzed_model FILES classify)
+fuzzed_room(core LINKS fuzzed_model FILES classify matching)
 fuzzed_room(policyfile LINKS fuzzed_tls yaml-cpp)
 fuzzed_room(metrics LINKS fuzzed_model prometheus-cpp::core)
 fuzzed_room(app LINKS fuzzed_model FILES journal)
