@@ -42,6 +42,10 @@ model::SteadyTime Intake::next() const {
     return waiting ? not_before_ : model::SteadyTime::max();
 }
 
+bool Intake::is_there() const {
+    return state_ == State::found || state_ == State::subscribed || awaits_broker();
+}
+
 void Intake::looked_up(bool found, model::SteadyTime now, std::uint64_t random) {
     known_ = true;
     if (!is_awaiting(Step::look_up)) return;

@@ -39,6 +39,7 @@ public:
     [[nodiscard]] bool may_declare() const { return may_declare_; }
     [[nodiscard]] bool is_subscribed() const { return state_ == State::subscribed; }
     [[nodiscard]] bool is_missing() const { return missing_; }
+    [[nodiscard]] bool is_there() const;                    // seen on this link, and nothing since says that it is gone
     [[nodiscard]] bool is_known() const { return known_; }  // looked up at least once on any link: found or missing
     [[nodiscard]] bool is_quiet() const { return state_ != State::subscribed && state_ != State::under_way; }
     [[nodiscard]] bool was_lost() const { return lost_; }               // the broker took the subscription, it is not back yet

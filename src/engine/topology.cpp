@@ -206,9 +206,11 @@ void ensure_lots(State& state) {
 
 void advance_sources(State& state, QueueState& queue) {
     if (!state.link(ports::Link::consume).reconnect.is_up()) return;
-    for (const auto side : {Side::lane, Side::work}) {  // the lane first: it must be there before anything is copied
-        const auto prefetch = wanted(state, queue, side);
+    for (const auto side : {Side::lane, Side::work}) {
         auto& intake = queue.intake[at(side)];
+        // The lane first: what is copied for it and expires before it is there stays in the broker for minutes.
+        const bool too_early = side == Side::work && !intake.is_subscribed() && !queue.intake[at(Side::lane)].is_there();
+        const auto prefetch = too_early ? 0 : wanted(state, queue, side);
         if (const auto step = intake.next_step(prefetch, state.now.steady)) take_step(state, queue, side, *step, prefetch);
     }
 }

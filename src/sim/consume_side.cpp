@@ -88,6 +88,8 @@ void ModelBroker::look_up(Link link, const model::QueueName& queue) {
 void ModelBroker::declare_for_client(Link link, const model::QueueSpec& spec) {
     if (spec.name.value.size() > longest_name)
         return tell(link, ports::Declared{spec.name, false, 406, "the name is longer than 255 bytes", link});
+    if (uncreatable_.contains(spec.name) && store_.find(spec.name) == nullptr)
+        return tell(link, ports::Declared{spec.name, false, 403, "ACCESS_REFUSED - configure access refused", link});
     if (store_.declare(spec)) return tell(link, ports::Declared{spec.name, true, 0, "", link});
     const auto why = "PRECONDITION_FAILED - inequivalent arg for queue '" + spec.name.value + "'";
     tell(link, ports::Declared{spec.name, false, 406, why, link});

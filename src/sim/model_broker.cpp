@@ -267,6 +267,14 @@ void ModelBroker::forget_consumer(const model::Source& source) {
     if (at != channels_.end()) at->second.subscription.reset();
 }
 
+void ModelBroker::refuse_to_create(const model::QueueName& queue, bool refusing) {
+    if (refusing) {
+        uncreatable_.insert(queue);
+    } else {
+        uncreatable_.erase(queue);
+    }
+}
+
 void ModelBroker::serve_nobody(const model::QueueName& queue, bool on) {
     if (on) {
         serving_nobody_.insert(queue);

@@ -68,10 +68,11 @@ public:
     void lend_from(const model::QueueName& queue, bool lending);   // to a second consumer, who gives everything back
     enum class Mischief : std::uint8_t { swallow_confirm, nack, nack_but_keep, give_back_as_unroutable };
     void next_copy(std::optional<Mischief> mischief) { mischief_ = mischief; }
-    void freeze(ports::Link link, bool frozen);         // nothing passes either way, and its thread shows no sign of life
-    void leave_unanswered(bool on) { silent_ = on; }    // what is asked on the consume link
-    void forget_consumer(const model::Source& source);  // without a word
-    void serve_nobody(const model::QueueName& queue, bool on);  // its messages wait, and none is delivered
+    void freeze(ports::Link link, bool frozen);  // nothing passes either way, and its thread shows no sign of life
+    void refuse_to_create(const model::QueueName& queue, bool refusing);  // what is there already may be declared
+    void leave_unanswered(bool on) { silent_ = on; }                      // what is asked on the consume link
+    void forget_consumer(const model::Source& source);                    // without a word
+    void serve_nobody(const model::QueueName& queue, bool on);            // its messages wait, and none is delivered
     // The daemon died: both connections end, and nobody is told.
     void client_gone();
 
@@ -158,6 +159,7 @@ private:
     std::optional<Mischief> mischief_;
     bool silent_ = false;
     std::set<model::QueueName> serving_nobody_;
+    std::set<model::QueueName> uncreatable_;
     std::set<model::QueueName> nacking_;  // on the publish link that is up
 
     std::map<model::Source, Channel> channels_;

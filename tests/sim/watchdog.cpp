@@ -135,6 +135,20 @@ TEST_CASE("a delay queue that keeps its messages is named, and until it lets the
     CHECK(world.run_until([&] { return flows(world); }, 30s));
 }
 
+TEST_CASE("nothing is taken until there is a lane for what fails") {
+    World world{orders()};
+    const auto lane = world.policy().queues[0].lane;
+    world.broker().refuse_to_create(lane, true);
+    for (int i = 0; i < 10; ++i) world.publish("orders", fails_then_succeeds(1));
+    world.start();
+    REQUIRE(world.run_until([&] { return names(world, Cause::queue_missing); }, 5s));
+    world.run_for(1min);
+    CHECK(world.broker().ready({"orders"}) == 10);
+    world.broker().refuse_to_create(lane, false);
+    check_named_then_settled(world, Cause::queue_missing, 1us, 20s);
+    CHECK(world.audit().succeeded() == 10);
+}
+
 TEST_CASE("a lane that was away before the start is known from the lots") {
     World world{orders()};
     world.start();
