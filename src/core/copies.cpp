@@ -34,7 +34,7 @@ void Copies::add(DeliveryKey delivery, const model::QueueSpec& target, model::By
     auto& copy = copies_[delivery];
     copy.target = target.name;
     copy.size = size;
-    targets_.try_emplace(target.name, Target{target, Belief::unknown, {}, {}, 0});
+    targets_.try_emplace(target.name, Target{target, Belief::unknown, {}, {}, 0, SteadyTime::min(), 0});
     enqueue(delivery, copy);
 }
 
@@ -68,8 +68,12 @@ void Copies::link_down(SteadyTime now) {
     blocked_ = false;
     if (in_flight_.size() == 1) {
         const auto delivery = in_flight_.begin()->second.delivery;
-        if (++copies_.at(delivery).links_lost >= links_lost_at_most)
-            rest(delivery, "the link was lost each time it was published", now);
+        auto& copy = copies_.at(delivery);
+        if (renewing_ && copy.suspect) {
+            mind_silence(targets_.at(copy.target), now);
+        } else if (!renewing_ && ++copy.links_lost >= links_lost_at_most) {
+            rest_longer_each_time(delivery, "the link was lost each time it was published", now);
+        }
     }
     void_flights();
 }
@@ -94,13 +98,17 @@ void Copies::void_flights() {
     bytes_in_flight_ = 0;
 }
 
-// It may be the copy, or only a bad time for it: it is not given up, but it disturbs the others seldom.
-void Copies::rest(DeliveryKey delivery, const std::string& why, SteadyTime now) {
+void Copies::rest(DeliveryKey delivery, const std::string& why, SteadyTime until) {
     auto& copy = copies_.at(delivery);
     copy.unroutable = true;
     copy.trouble = why;
-    pause(delivery, copy, now + grown(first_rest, longest_rest, copy.rests++));
+    pause(delivery, copy, until);
     copy.state = State::resting;
+}
+
+// It may be the copy, or only a bad time for it: it is not given up, but it disturbs the others seldom.
+void Copies::rest_longer_each_time(DeliveryKey delivery, const std::string& why, SteadyTime now) {
+    rest(delivery, why, now + grown(first_rest, longest_rest, copies_.at(delivery).rests++));
 }
 
 Copies::Copy* Copies::take(std::uint64_t number, DeliveryKey& delivery) {
@@ -120,7 +128,7 @@ std::optional<Copies::Done> Copies::confirmed(std::uint64_t number) {
     if (found == in_flight_.end()) return std::nullopt;
     Done done{found->second.delivery, found->second.sent};
     const auto* copy = take(number, done.delivery);
-    if (some_nack_) forgive(copy->target);
+    if (some_trouble_) forgive(copy->target);
     copies_.erase(done.delivery);
     return done;
 }
@@ -137,7 +145,8 @@ std::optional<DeliveryKey> Copies::nacked(std::uint64_t number, SteadyTime now, 
 }
 
 void Copies::mind_nacks(Target& target, SteadyTime now) {
-    some_nack_ = true;
+    some_trouble_ = true;
+    target.silences = 0;
     if (!target.nacking_since) target.nacking_since = now;
     if (now - *target.nacking_since < grown(first_link_after, longest_link_after, target.links_for_it)) return;
     target.nacking_since = now;
@@ -145,12 +154,20 @@ void Copies::mind_nacks(Target& target, SteadyTime now) {
     wants_new_link_ = true;
 }
 
+// Its other copies would each cost a link again.
+void Copies::mind_silence(Target& target, SteadyTime now) {
+    some_trouble_ = true;
+    target.silent_until = now + grown(confirm_timeout_, longest_rest, target.silences++);
+}
+
 void Copies::forgive(const model::QueueName& queue) {
-    auto& target = targets_.at(queue);
-    target.nacking_since.reset();
-    target.links_for_it = 0;
-    some_nack_ =
-        std::any_of(targets_.begin(), targets_.end(), [](const auto& each) { return each.second.nacking_since.has_value(); });
+    auto& forgiven = targets_.at(queue);
+    forgiven.nacking_since.reset();
+    forgiven.links_for_it = 0;
+    forgiven.silences = 0;
+    some_trouble_ = std::any_of(targets_.begin(), targets_.end(), [](const auto& each) {
+        return each.second.nacking_since.has_value() || each.second.silences > 0;
+    });
 }
 
 std::optional<DeliveryKey> Copies::returned(std::uint64_t number, SteadyTime now) {
@@ -171,7 +188,7 @@ std::optional<DeliveryKey> Copies::returned(std::uint64_t number, SteadyTime now
 }
 
 void Copies::channel_closed(const std::string& why, SteadyTime now) {
-    if (in_flight_.size() == 1) rest(in_flight_.begin()->second.delivery, why, now);
+    if (in_flight_.size() == 1) rest_longer_each_time(in_flight_.begin()->second.delivery, why, now);
     void_flights();
 }
 
@@ -268,15 +285,21 @@ void Copies::ask_for_declarations(CopyActions& out) {
     }
 }
 
-// The list whose front may go next: suspects alone and first.
-std::deque<DeliveryKey>* Copies::sendable() {
-    for (auto* list : {&suspects_, &ready_}) {
-        while (!list->empty()) {
-            const auto it = copies_.find(list->front());
-            if (it != copies_.end() && it->second.state == State::ready) break;
-            list->pop_front();
-        }
+// What stands at the front may go, or nothing stands there.
+void Copies::settle_front(std::deque<DeliveryKey>& list, SteadyTime now) {
+    for (; !list.empty(); list.pop_front()) {
+        const auto it = copies_.find(list.front());
+        if (it == copies_.end() || it->second.state != State::ready) continue;
+        const auto silent_until = some_trouble_ ? targets_.at(it->second.target).silent_until : SteadyTime::min();
+        if (silent_until <= now) return;
+        rest(it->first, "its queue confirms nothing", silent_until);
     }
+}
+
+// The list whose front may go next: suspects alone and first.
+std::deque<DeliveryKey>* Copies::sendable(SteadyTime now) {
+    settle_front(suspects_, now);
+    settle_front(ready_, now);
     if (!suspects_.empty()) return in_flight_.empty() ? &suspects_ : nullptr;
     return ready_.empty() ? nullptr : &ready_;
 }
@@ -285,7 +308,7 @@ void Copies::fill_window(SteadyTime now, CopyActions& out) {
     while (up_ && !blocked_ && !renewing_ && !wants_new_link_) {
         // A suspect in flight goes alone.
         if (in_flight_.size() == 1 && copies_.at(in_flight_.begin()->second.delivery).suspect) return;
-        auto* list = sendable();
+        auto* list = sendable(now);
         if (list == nullptr) return;
         const auto delivery = list->front();
         auto& copy = copies_.at(delivery);

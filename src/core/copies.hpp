@@ -6,7 +6,9 @@
 //        └──────────────────────────────────────────┘
 //   nacked: again after 1 s growing to 30 s; a queue that only nacks for 20 s growing to 5 min gets a new link, once nothing
 //   is in flight: RabbitMQ lets a channel nack for ever when the limit that made it nack has been lifted
-//   no confirm in time: the link is renewed and everything is published again
+//   no confirm in time: the link is renewed and everything is published again; what then goes alone and has no confirm either
+//   shows that its queue is silent (a quorum queue without a leader): all copies for it rest, the confirm timeout growing to
+//   5 min, and the first to wake tries
 //   channel or link closed: what was in flight is published again one at a time; the copy that alone closes the channel, or
 //   three times the link, rests before it is tried again, 30 s growing to 5 min.
 //
@@ -110,6 +112,8 @@ private:
         std::vector<model::DeliveryKey> waiting;
         std::optional<model::SteadyTime> nacking_since;  // no confirm between, and no new link for it
         std::uint32_t links_for_it = 0;
+        model::SteadyTime silent_until = model::SteadyTime::min();  // it left a copy that went alone without an answer
+        std::uint32_t silences = 0;                                 // in a row
     };
 
     void enqueue(model::DeliveryKey delivery, Copy& copy);
@@ -118,10 +122,13 @@ private:
     void ask_for_declarations(CopyActions& out);
     void void_flights();
     void mind_nacks(Target& target, model::SteadyTime now);
+    void mind_silence(Target& target, model::SteadyTime now);
     void forgive(const model::QueueName& queue);
-    void rest(model::DeliveryKey delivery, const std::string& why, model::SteadyTime now);
+    void rest(model::DeliveryKey delivery, const std::string& why, model::SteadyTime until);
+    void rest_longer_each_time(model::DeliveryKey delivery, const std::string& why, model::SteadyTime now);
     void fill_window(model::SteadyTime now, CopyActions& out);
-    [[nodiscard]] std::deque<model::DeliveryKey>* sendable();
+    void settle_front(std::deque<model::DeliveryKey>& list, model::SteadyTime now);
+    [[nodiscard]] std::deque<model::DeliveryKey>* sendable(model::SteadyTime now);
     Copy* take(std::uint64_t number, model::DeliveryKey& delivery);
 
     model::Milliseconds confirm_timeout_;
@@ -129,7 +136,7 @@ private:
     bool blocked_ = false;
     bool renewing_ = false;
     bool wants_new_link_ = false;                        // as soon as nothing is in flight
-    bool some_nack_ = false;                             // a target has nacking_since
+    bool some_trouble_ = false;                          // a target has nacking_since or is silent
     std::optional<model::SteadyTime> unanswered_since_;  // the link was renewed, and no answer has come since
     std::uint64_t last_number_ = 0;
     std::uint64_t bytes_in_flight_ = 0;

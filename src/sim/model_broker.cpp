@@ -163,7 +163,10 @@ void ModelBroker::down(ports::Link link, bool refused, const std::string& why) {
 
 // Ends the connection on the broker's side: tags die, what was unacked returns, confirms will not come.
 void ModelBroker::forget(ports::Link link) {
-    if (link == ports::Link::publish) nacking_.clear();
+    if (link == ports::Link::publish) {
+        nacking_.clear();
+        stuck_ = false;
+    }
     auto& wire = this->wire(link);
     wire.state = Wire::State::down;
     wire.known_up = false;

@@ -65,7 +65,9 @@ public:
                       const std::string& why);  // by the broker, as for an ack timeout
     void nack_copies_to(const model::QueueName& queue, bool nacking);
     void nack_copies_on_this_link(const model::QueueName& queue);  // until another one is up
-    void lend_from(const model::QueueName& queue, bool lending);   // to a second consumer, who gives everything back
+    // A copy for it has no answer, nor has what follows on the same channel.
+    void take_leader_of(const model::QueueName& queue, bool gone);
+    void lend_from(const model::QueueName& queue, bool lending);  // to a second consumer, who gives everything back
     enum class Mischief : std::uint8_t { swallow_confirm, nack, nack_but_keep, give_back_as_unroutable };
     void next_copy(std::optional<Mischief> mischief) { mischief_ = mischief; }
     void freeze(ports::Link link, bool frozen);  // nothing passes either way, and its thread shows no sign of life
@@ -160,6 +162,8 @@ private:
     bool silent_ = false;
     std::set<model::QueueName> serving_nobody_;
     std::set<model::QueueName> uncreatable_;
+    std::set<model::QueueName> leaderless_;
+    bool stuck_ = false;                  // the publish channel that is up, at a copy for a queue without a leader
     std::set<model::QueueName> nacking_;  // on the publish link that is up
 
     std::map<model::Source, Channel> channels_;

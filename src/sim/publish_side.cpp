@@ -37,6 +37,8 @@ void ModelBroker::take_copy(const ports::PublishCopy& copy) {
     if (!fits || !model::read_properties(copy.properties))  // the adapter itself gives these back
         return tell(Link::publish, ports::Returned{copy.key, 0, "its properties cannot be sent"});
     if (const auto refusal = refusal_of(copy); !refusal.empty()) return close_publish_channel(refusal);
+    if (leaderless_.contains(copy.queue)) stuck_ = true;
+    if (stuck_) return;
     auto* queue = store_.find(copy.queue);
     const auto mischief = std::exchange(mischief_, std::nullopt);
     if (queue == nullptr || mischief == Mischief::give_back_as_unroutable)
@@ -98,6 +100,14 @@ void ModelBroker::nack_copies_to(const model::QueueName& queue, bool nacking) {
 
 void ModelBroker::nack_copies_on_this_link(const model::QueueName& queue) {
     nacking_.insert(queue);
+}
+
+void ModelBroker::take_leader_of(const model::QueueName& queue, bool gone) {
+    if (gone) {
+        leaderless_.insert(queue);
+    } else {
+        leaderless_.erase(queue);
+    }
 }
 
 void ModelBroker::lend_from(const model::QueueName& queue, bool lending) {

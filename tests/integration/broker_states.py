@@ -50,6 +50,18 @@ def frozen_broker():
         os.kill(pid, signal.SIGCONT)
 
 
+def queues_without_leader():
+    """Quorum queues that the broker has started and not made work: RabbitMQ 3.10 leaves one so now and then after a kill."""
+    queues = rabbitmqctl("eval", '[io:format("~s~n", [Name]) || {Name, State} <- ets:tab2list(ra_state), State =/= leader].')
+    return [line for line in queues.splitlines() if line.startswith("%2F_")]
+
+
+def restart_broker():
+    """As an operator does it; every connection is gone then."""
+    rabbitmqctl("stop_app")
+    rabbitmqctl("start_app")
+
+
 def crash_broker():
     """kill -9, and a new start on what it has left; every connection is gone then."""
     subprocess.run([PRIVATE_BROKER, "crash", os.environ["RETRYD_TEST_BROKER_DIR"]], check=True, capture_output=True, timeout=180)

@@ -120,6 +120,25 @@ TEST_CASE("a confirm that does not come is named before the link is renewed for 
     check_named_then_settled(world, Cause::confirm_late, 2s, 1min);
 }
 
+TEST_CASE("a queue that confirms nothing holds up its own copies, not the others") {
+    auto policy = orders([](auto& queue) { queue.retry.spread = 1; });
+    World world{policy};
+    world.start();
+    const auto& queue = world.policy().queues[0];
+    const auto silent = model::tier_queue(queue, model::TierKind::delay, 100ms).name;
+    world.publish("orders", fails_then_succeeds(1));
+    REQUIRE(world.run_until_settled(10s));
+    world.broker().take_leader_of(silent, true);
+    for (int i = 0; i < 20; ++i) world.publish("orders", fails_then_succeeds(1));
+    for (int i = 0; i < 20; ++i) world.publish("orders", always(answer(422)));
+    CHECK(world.run_until([&] { return world.broker().ready(queue.dlq) == 20; }, 2min));
+    world.run_for(30min);
+    CHECK(names(world, Cause::unroutable));
+    world.broker().take_leader_of(silent, false);
+    check_named_then_settled(world, Cause::unroutable, 1us, 6min);
+    CHECK(world.audit().succeeded() == 21);
+}
+
 TEST_CASE("a delay queue that keeps its messages is named, and until it lets them go") {
     World world{orders([](auto& queue) {
         queue.retry.spread = 1;

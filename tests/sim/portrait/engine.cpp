@@ -38,6 +38,7 @@ void Portrait::draw(Canvas& canvas, const Copies& copies) {
         canvas.number(static_cast<std::uint64_t>(target.belief));
         canvas.flag(target.nacking_since.has_value());
         canvas.number(target.links_for_it);
+        canvas.number(target.silences);
     }
 }
 

@@ -385,3 +385,54 @@ TEST_CASE("a confirm between its nacks is enough for a queue to be trusted") {
         CHECK(bench.copies.confirmed(bench.actions.publish[0].number));
     }
 }
+
+TEST_CASE("a queue that left a lone copy without an answer rests with all its copies, and others go on") {
+    Bench bench;
+    const auto other = model::plain_queue({"other"}, model::QueueType::quorum);
+    const auto lose_link = [&] {
+        bench.now += 30s;
+        REQUIRE(bench.advance().renew_link == CopyActions::Renewal::confirm_late);
+        bench.copies.link_down(bench.now);
+        bench.copies.link_up();
+        bench.advance();
+    };
+    (void)bench.publish(1);
+    bench.add(2);
+    CHECK(bench.advance().publish.size() == 1);
+    bench.copies.add({3}, other, {1000});
+    bench.advance();
+    bench.copies.declared(other.name, true, bench.now);
+    bench.advance();
+    lose_link();  // three in flight: each goes again alone
+    REQUIRE(bench.actions.publish.size() == 1);
+    CHECK(bench.actions.publish[0].delivery == DeliveryKey{1});
+    lose_link();  // one alone: its queue is silent
+    REQUIRE(bench.actions.publish.size() == 1);
+    CHECK(bench.actions.publish[0].delivery == DeliveryKey{3});
+    CHECK(bench.copies.confirmed(bench.actions.publish[0].number));
+    for (const auto key : {1, 2}) {
+        CHECK(bench.copies.is_resting({static_cast<std::uint64_t>(key)}));
+        CHECK(bench.copies.trouble({static_cast<std::uint64_t>(key)}) == "its queue confirms nothing");
+    }
+    bench.add(4);  // a new one waits as well
+    CHECK(bench.advance().publish.empty());
+
+    SECTION("and when it confirms all its copies go") {
+        bench.now = bench.copies.next();
+        std::set<std::uint64_t> gone;
+        while (!bench.advance().publish.empty()) {
+            for (const auto& publish : std::exchange(bench.actions.publish, {}))
+                gone.insert(bench.copies.confirmed(publish.number)->delivery.value);
+        }
+        CHECK(gone == std::set<std::uint64_t>{1, 2, 4});
+    }
+    SECTION("it rests longer each time, at most 5 min") {
+        for (const auto rest : {30s, 60s, 120s, 240s, 300s, 300s}) {
+            CHECK(bench.copies.next() - bench.now == rest);
+            bench.now = bench.copies.next();
+            REQUIRE(bench.advance().publish.size() == 1);
+            lose_link();
+            CHECK(bench.actions.publish.empty());
+        }
+    }
+}
