@@ -59,6 +59,8 @@ class NoAnswer(FaultyConsumer):
         self.wait_for_outcomes(daemon, **{"timeout": 1, "transient": 1, "success": 1})
         self.wait_for_nothing_left()
         self.assertEqual([request.attempt for request in app.requests], [1, 2, 3])
+        errors = [request.headers.get("retryd-last-error") for request in app.requests]
+        self.assertEqual(errors, [None, "retryd.Timeout", "http.500"])
         self.assertEqual(len({request.headers["idempotency-key"] for request in app.requests}), 1)
 
     def test_answers_at_the_moment_of_the_timeout_settle_once(self):

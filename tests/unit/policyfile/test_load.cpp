@@ -229,7 +229,7 @@ TEST_CASE("secrets are put in once, and no fault shows them") {
     Surroundings around;
     around.variables = {{"PW", "pa$$w0rd$HOME${X}{queue}"}, {"N", "7"}, {"URI", "amqp://svc:p@s:s/w#rd?%@h"}};
     const std::string block = broker + "queues:\n  w:\n    deliver: {http: \"http://c\"}\n    ";
-    around.files = {{"/s/w", "from-file\n"}, {"/s/big", std::string(70000, 'x')}};
+    around.files = {{"/s/w", "from-file\n"}, {"/s/dollars", "pa$$w0rd$HOME${X}\n"}, {"/s/big", std::string(70000, 'x')}};
     const auto header = [&](const std::string& text) {
         return good(queue_with("deliver: {headers: {X: \"" + text + "\"}}"), around).queues.at(0).deliver.headers.at(0).second;
     };
@@ -237,6 +237,7 @@ TEST_CASE("secrets are put in once, and no fault shows them") {
     CHECK(header("a$${env:PW}$HOME$") == "a${env:PW}$HOME$");
     CHECK(header("${file:/s/w}-{queue}") == "from-file-w");
     CHECK(header("${file:/s/{queue}}") == "from-file");
+    CHECK(header("${file:/s/dollars}") == "pa$$w0rd$HOME${X}");
     CHECK(good(block + "history: ${env:N}\n", around).queues.at(0).history == 7);
     const auto fault = [&](const std::string& text) {
         return faults_of(queue_with("deliver: {headers: {X: \"" + text + "\"}}"), around).at(0);
