@@ -1,6 +1,6 @@
 """Every message fails once and comes back, over the stream: against the bare ladder and the peers."""
 
-from amqp_codec import number, text
+from ladder_queues import declare_ladder
 from peers import peers
 from report import Row, median_row
 from rounds import interleave, median_of, ratios
@@ -13,7 +13,7 @@ POLICY = f", prefetch: {PREFETCH}, retry: {{quick: none, delays: [500ms], jitter
 
 def run(world, scale):
     count = scale.messages(20_000)
-    lane, delays = declare_ladder(world)
+    lane, delays = declare_ladder(world, BARE, DELAYS_MS)
     world.declare(QUEUE)
 
     def ladder():
@@ -28,18 +28,6 @@ def run(world, scale):
 
     results = interleave({"ladder": ladder, "stream": stream}, scale.rounds)
     return rows_of(results) + peers(world, scale, QUEUE, fails=True)
-
-
-def declare_ladder(world):
-    """As retryd makes its own."""
-    lane = world.declare(BARE + ".lane")
-    names = [f"{BARE}.{delay}ms" for delay in DELAYS_MS]
-    for name, delay in zip(names, DELAYS_MS):
-        world.declare(name, [
-            number("x-message-ttl", delay), text("x-dead-letter-exchange", ""), text("x-dead-letter-routing-key", lane),
-            text("x-dead-letter-strategy", "at-least-once"), text("x-overflow", "reject-publish")])
-    world.declare(BARE)
-    return lane, names
 
 
 def less_waiting(measured, count):

@@ -1,9 +1,12 @@
 // The limit of retrying: moves every message to one of several delay queues in turn, confirmed, acks it, and takes it from
 // the queue to which it comes back. What retryd does for a message that fails once, without anything that it decides.
 //
-// bench_ladder --amqp URI --queue WORK --delays Q,Q --lane LANE --count N --prefetch P --batch B [--watch PIDS]
+// bench_ladder --amqp URI --queue WORK --delays Q,Q --lane LANE --count N --prefetch P --batch B [--watch PIDS] [--records FILE]
+//
+// The records are the spans from the publish to a delay queue to the arrival from the lane.
 
 #include "programs/bare_amqp.hpp"
+#include "programs/stamp.hpp"
 #include "programs/tally.hpp"
 
 #include <poll.h>
@@ -45,7 +48,9 @@ private:
             const auto message = in_.next_if_there();
             if (!message) break;
             tally.began();
-            out_.publish(delays_[left_ % delays_.size()], message->properties(), message->body());
+            body_ = message->body();
+            write_stamp(body_, {read_stamp(body_).number, steady_now()});
+            out_.publish(delays_[left_ % delays_.size()], message->properties(), body_);
             --left_;
             any = true;
         }
@@ -67,12 +72,14 @@ private:
     std::uint64_t left_;
     std::uint64_t prefetch_;
     std::uint64_t acked_ = 0;
+    std::string body_;
 };
 
 void take_what_comes_back(BareAmqp& lane, std::uint64_t batch, Tally& tally) {
     for (std::uint64_t unacked = 0; !tally.complete();) {
         const auto message = lane.next();
-        tally.handled();
+        const auto stamp = read_stamp(message.body());
+        tally.note(stamp.number, message.body().size(), steady_now() - stamp.sent);
         if (++unacked < batch && !tally.complete()) continue;
         lane.ack_up_to(message.tag());
         unacked = 0;
