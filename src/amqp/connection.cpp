@@ -1,5 +1,8 @@
 #include "amqp/connection.hpp"
 
+#include "amqp/frames.hpp"
+#include "amqp/send.hpp"
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -12,6 +15,7 @@ namespace {
 
 constexpr int wanted_frame_max = 131072;
 constexpr int wanted_channel_max = 2047;
+constexpr std::size_t much = 64 * 1024;   // bytes that are sent without waiting for more
 constexpr const char* nobody_else = " ";  // whom EXTERNAL shall take us for; the library can't send nothing
 
 amqp_table_entry_t flag(const char* name) {
@@ -152,16 +156,36 @@ void Connection::release_all() {
 }
 
 void Connection::send(ChannelNumber channel, amqp_method_number_t method, void* arguments) {
+    flush();
     if (!failed()) check(amqp_send_method(state_.get(), channel, method, arguments));
 }
 
-void Connection::publish(ChannelNumber channel, std::string_view queue, const amqp_basic_properties_t& properties,
-                         std::string_view body) {
-    if (failed()) return;
-    const amqp_boolean_t mandatory = 1;
-    const amqp_boolean_t immediate = 0;
-    check(amqp_basic_publish(state_.get(), channel, amqp_empty_bytes, lend(queue), mandatory, immediate, &properties,
-                             lend(body)));
+void Connection::ack(ChannelNumber channel, const Ack& ack) {
+    append_ack(gathered_, channel, ack);
+    flush_if_much();
+}
+
+void Connection::publish(ChannelNumber channel, std::string_view queue, std::string_view properties, std::string_view body) {
+    append_publish(gathered_, channel, queue, properties, body.size());
+    flush_if_much();
+    while (!body.empty()) {
+        const auto part = body.substr(0, frame_max_ - frame_overhead);
+        append_body(gathered_, channel, part);
+        flush_if_much();
+        body.remove_prefix(part.size());
+    }
+}
+
+void Connection::flush_if_much() {
+    if (gathered_.size() >= much) flush();
+}
+
+void Connection::flush() {
+    if (!failed() && !gathered_.empty()) {
+        const auto sent = tls_ ? tls_->send(gathered_) : send_all(amqp_get_sockfd(state_.get()), gathered_);
+        if (!sent) fail(sent.error().what);
+    }
+    gathered_.clear();
 }
 
 void Connection::check(int status) {

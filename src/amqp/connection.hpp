@@ -8,6 +8,7 @@
 #include "amqp/dial.hpp"
 #include "amqp/incoming.hpp"
 #include "amqp/library.hpp"
+#include "amqp/settle.hpp"
 #include "amqp/tls_socket.hpp"
 #include "model/policy.hpp"
 #include "model/problem.hpp"
@@ -55,9 +56,11 @@ public:
     void release_all();
 
     void send(ChannelNumber channel, amqp_method_number_t method, void* arguments);
-    // Mandatory, through the default exchange.
-    void publish(ChannelNumber channel, std::string_view queue, const amqp_basic_properties_t& properties,
-                 std::string_view body);
+    // What is sent for every message is gathered: until flush(), until it is much, or until something else is sent.
+    void ack(ChannelNumber channel, const Ack& ack);
+    // Mandatory, through the default exchange. `queue` is a short string; the properties fit into a frame.
+    void publish(ChannelNumber channel, std::string_view queue, std::string_view properties, std::string_view body);
+    void flush();
 
     [[nodiscard]] bool failed() const { return !trouble_.empty(); }
     [[nodiscard]] const std::string& trouble() const { return trouble_; }
@@ -69,6 +72,7 @@ private:
     };
     Connection();
     void check(int status);
+    void flush_if_much();
     [[nodiscard]] model::Result<void> connect(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
                                               Exit& exit);
     [[nodiscard]] amqp_rpc_reply_t introduce(const model::BrokerAddress& address, const model::BrokerPolicy& policy,
@@ -81,6 +85,7 @@ private:
     std::unique_ptr<amqp_connection_state_t_, Destroy> state_;
     std::string broker_version_;
     std::uint32_t frame_max_ = 0;
+    std::string gathered_;  // frames to be sent
     std::string trouble_;
 };
 

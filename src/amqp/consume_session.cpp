@@ -27,6 +27,14 @@ ConsumeSession::ConsumeSession(Connection& connection, Events& events, std::uint
 
 void ConsumeSession::perform(Commands& commands, std::uint32_t) {
     for (auto& command : commands) std::visit([this](auto& one) { perform(one); }, command);
+    for (auto& [number, at] : channels_) send_acks(number, at);
+}
+
+// Acks that must go one by one cost the broker a step each, so they wait for those between, unless the broker would run dry.
+void ConsumeSession::send_acks(ChannelNumber number, SourceChannel& at) {
+    if (at.acks.pending() == 0) return;
+    if (at.acks.pending() * flush_share >= at.prefetch) return flush(number, at);
+    if (const auto front = at.acks.take_front()) connection_.ack(number, *front);
 }
 
 ChannelNumber ConsumeSession::channel_for(const model::Source& source) {
@@ -77,7 +85,7 @@ void ConsumeSession::perform(ports::Settle& command) {
         if (at.acks.nacked(command.tag.tag)) nack_with_requeue(connection_, number->second, command.tag.tag);
         return;
     }
-    if (at.acks.acked(command.tag.tag) && at.acks.pending() * flush_share >= at.prefetch) flush(number->second, at);
+    at.acks.acked(command.tag.tag);
 }
 
 bool ConsumeSession::holds_back() const {
@@ -90,8 +98,7 @@ void ConsumeSession::flush() {
 }
 
 void ConsumeSession::flush(ChannelNumber number, SourceChannel& at) {
-    if (at.acks.pending() == 0) return;
-    for (const Ack& one : at.acks.take()) ack(connection_, number, one);
+    for (const Ack& one : at.acks.take()) connection_.ack(number, one);
 }
 
 void ConsumeSession::take(Incoming&& incoming) {

@@ -54,6 +54,7 @@ private:
     void take(Other&, SourceChannel&) {}
 
     [[nodiscard]] ChannelNumber channel_for(const model::Source& source);  // opens it; 0: the broker allows no more
+    void send_acks(ChannelNumber number, SourceChannel& at);
     void flush(ChannelNumber number, SourceChannel& at);
 
     Connection& connection_;

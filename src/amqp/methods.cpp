@@ -88,11 +88,6 @@ void cancel(Connection& connection, ChannelNumber channel, std::string_view cons
     connection.send(channel, AMQP_BASIC_CANCEL_METHOD, &method);
 }
 
-void ack(Connection& connection, ChannelNumber channel, const Ack& ack) {
-    amqp_basic_ack_t method{ack.tag, ack.multiple ? 1 : 0};
-    connection.send(channel, AMQP_BASIC_ACK_METHOD, &method);
-}
-
 void nack_with_requeue(Connection& connection, ChannelNumber channel, std::uint64_t tag) {
     amqp_basic_nack_t method{};
     method.delivery_tag = tag;

@@ -3,7 +3,6 @@
 
 #include "amqp/connection.hpp"
 #include "amqp/incoming.hpp"
-#include "amqp/settle.hpp"
 #include "model/tiers.hpp"
 
 #include <cstdint>
@@ -24,7 +23,6 @@ void accept_channel_close(Connection& connection, ChannelNumber channel);
 void set_prefetch(Connection& connection, ChannelNumber channel, std::uint16_t prefetch);
 void consume(Connection& connection, ChannelNumber channel, std::string_view queue, std::string_view consumer_tag);
 void cancel(Connection& connection, ChannelNumber channel, std::string_view consumer_tag);
-void ack(Connection& connection, ChannelNumber channel, const Ack& ack);
 void nack_with_requeue(Connection& connection, ChannelNumber channel, std::uint64_t tag);
 
 void declare_passively(Connection& connection, ChannelNumber channel, std::string_view queue);

@@ -1,5 +1,6 @@
 #include "amqp/publish_session.hpp"
 
+#include "amqp/frames.hpp"
 #include "amqp/methods.hpp"
 #include "model/header_table.hpp"
 #include "model/properties.hpp"
@@ -14,12 +15,8 @@ namespace {
 constexpr ChannelNumber publish_number = 1;
 constexpr ChannelNumber scratch_number = 2;
 constexpr std::string_view id_header = "retryd-id";
-constexpr std::size_t pool_page = 4096;
 
 constexpr std::size_t share = 256 * 1024;  // bytes of bodies between two looks at the socket
-
-// Of a header frame: 7 bytes before the payload, 1 after it, and in it 12 before the properties.
-constexpr std::size_t header_frame_overhead = 20;
 
 // The retryd-id of a copy that came back; empty where it has none.
 std::string id_of(std::string_view property_bytes) {
@@ -35,13 +32,7 @@ std::string id_of(std::string_view property_bytes) {
 }  // namespace
 
 PublishSession::PublishSession(Connection& connection, Events& events)
-    : connection_(connection), events_(events), scratch_(connection, scratch_number, ports::Link::publish, events) {
-    init_amqp_pool(&pool_, pool_page);
-}
-
-PublishSession::~PublishSession() {
-    empty_amqp_pool(&pool_);
-}
+    : connection_(connection), events_(events), scratch_(connection, scratch_number, ports::Link::publish, events) {}
 
 void PublishSession::start() {
     open_channel(connection_, publish_number);
@@ -67,20 +58,14 @@ bool PublishSession::advance() {
     return !blocked_ && !waiting_.empty();
 }
 
-// The library sends the method before it looks at the rest; what it refuses then leaves the channel half-way through a
-// message, and anything else sent on it ends the connection. So look first.
+// What the broker could not read would end the channel, or the connection with all that is on its way. So look first.
 void PublishSession::publish(ports::PublishCopy& copy) {
     if (!is_short_string(copy.queue.value)) return refuse(copy, AMQP_SYNTAX_ERROR, "a queue's name has at most 255 bytes");
-    if (copy.properties.size() + header_frame_overhead > connection_.frame_max()) {
+    if (copy.properties.size() + header_overhead + frame_overhead > connection_.frame_max()) {
         return refuse(copy, AMQP_CONTENT_TOO_LARGE, "the headers do not fit into a frame");
     }
-    void* properties = nullptr;
-    recycle_amqp_pool(&pool_);
-    if (amqp_decode_properties(AMQP_BASIC_CLASS, &pool_, lend(copy.properties), &properties) != AMQP_STATUS_OK) {
-        return refuse(copy, AMQP_SYNTAX_ERROR, "the properties are malformed");
-    }
-    connection_.publish(publish_number, copy.queue.value, *static_cast<const amqp_basic_properties_t*>(properties),
-                        copy.message->body);
+    if (!model::read_properties(copy.properties)) return refuse(copy, AMQP_SYNTAX_ERROR, "the properties are malformed");
+    connection_.publish(publish_number, copy.queue.value, copy.properties, copy.message->body);
     window_.sent(copy.key, std::move(copy.queue.value), std::move(copy.id));
 }
 

@@ -19,9 +19,6 @@ namespace retryd::amqp {
 class PublishSession : public Session {
 public:
     PublishSession(Connection& connection, Events& events);
-    ~PublishSession() override;
-    PublishSession(const PublishSession&) = delete;
-    PublishSession& operator=(const PublishSession&) = delete;
 
     void start() override;
     void perform(Commands& commands, std::uint32_t closes_seen) override;
@@ -52,7 +49,6 @@ private:
     ScratchChannel scratch_;
     ConfirmWindow window_;
     std::deque<ports::PublishCopy> waiting_;  // for their turn, or for the end of the alarm
-    amqp_pool_t pool_{};                      // for the decoded properties of one copy
     std::uint32_t closes_ = 0;                // how often the broker has closed the channel
     bool blocked_ = false;
 };

@@ -40,8 +40,8 @@ constexpr std::size_t most_untaken = 4 * 1024 * 1024;
 constexpr std::size_t properties_kept = 4;
 constexpr std::size_t overhead_of_one = 2048;
 
-constexpr auto flush_after = 1ms;
-constexpr auto close_bound = 5s;  // a busy broker may still have acks to read
+constexpr auto flush_after = 5ms;  // acks that could go together with others
+constexpr auto close_bound = 5s;   // a busy broker may still have acks to read
 
 std::size_t size_of(const amqp_frame_t& frame) {
     switch (frame.frame_type) {
@@ -82,7 +82,6 @@ struct Pump::Live {
     bool watched = false;      // a turn comes when the socket is readable
     bool posted = false;       // a turn comes at once
     bool unread = true;        // the last drain did not come to the end
-    bool quiet = true;         // … and found nothing
     bool flush_pending = false;
     bool closing = false;  // connection.close is sent
     std::chrono::steady_clock::time_point next_sip{};
@@ -166,7 +165,6 @@ void Pump::read_turn() {
 void Pump::drain(std::size_t bytes) {
     amqp_frame_t frame;
     live_->unread = true;
-    live_->quiet = true;
     std::size_t seen = 0;
     for (std::size_t frames = 0; frames < most_frames && seen < bytes; ++frames) {
         // The socket is asked once: what comes later makes it readable, and that is another turn. A sip has no other turn.
@@ -175,7 +173,6 @@ void Pump::drain(std::size_t bytes) {
             live_->unread = false;
             break;
         }
-        live_->quiet = false;
         seen += size_of(frame);
         take(decode(frame, live_->assembler));
         // The library frees nothing while a frame is half-way, which in a busy stream is always. Of a header it keeps every
@@ -200,11 +197,8 @@ void Pump::take(Incoming&& incoming) {
 
 void Pump::end_turn() {
     if (live_->session->advance()) live_->unread = true;
-    if (live_->quiet) {
-        live_->session->flush();
-    } else if (live_->session->holds_back()) {
-        wait_flush();
-    }
+    if (live_->session->holds_back()) wait_flush();
+    live_->connection->flush();
     if (live_->connection->failed()) return go_down(false, std::string{live_->connection->trouble()});
     report();
     wait();

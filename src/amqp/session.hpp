@@ -24,7 +24,7 @@ public:
     virtual void take(Incoming&& incoming) = 0;
     // Sends a bounded share of what perform() left to be sent; true: there is more, after the next look at the socket.
     virtual bool advance() { return false; }
-    // Acks are collected; flush() sends them.
+    // Acks wait for others; flush() sends them all.
     [[nodiscard]] virtual bool holds_back() const { return false; }
     virtual void flush() {}
     // False: what the broker sends is to be left in the socket.

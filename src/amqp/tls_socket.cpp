@@ -1,10 +1,12 @@
 #include "amqp/tls_socket.hpp"
 
 #include "amqp/dial.hpp"
+#include "amqp/send.hpp"
 #include "tls/context.hpp"
 
 #include <fcntl.h>
 #include <openssl/err.h>
+#include <poll.h>
 
 #include <cerrno>
 #include <cstring>
@@ -134,6 +136,22 @@ void TlsSocket::hear_last_words() {
     SSL_read(session_.get(), &unused, sizeof unused);  // tells noticed()
     session_.reset();
     ERR_clear_error();
+}
+
+Result<void> TlsSocket::send(std::string_view bytes) {
+    while (!bytes.empty()) {
+        ERR_clear_error();
+        std::size_t sent = 0;
+        const int done = SSL_write_ex(session_.get(), bytes.data(), bytes.size(), &sent);
+        bytes.remove_prefix(sent);
+        if (done == 1) continue;
+        switch (SSL_get_error(session_.get(), done)) {
+            case SSL_ERROR_WANT_WRITE: wait_until(socket_.get(), POLLOUT); break;
+            case SSL_ERROR_WANT_READ: wait_until(socket_.get(), POLLIN); break;
+            default: return problem(AMQP_STATUS_SSL_ERROR);
+        }
+    }
+    return {};
 }
 
 Problem TlsSocket::problem(int status) {

@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace retryd::amqp {
 
@@ -31,6 +32,9 @@ public:
     // Blocks for at most `timeout`, and for the resolver; until the handshake begins nothing ends it earlier.
     // Fails with `refused` where a certificate was refused, by us or by the broker.
     [[nodiscard]] model::Result<void> open(amqp_connection_state_t state, model::Milliseconds timeout);
+
+    // Beside the library, and like it: between whole frames, blocking (send.hpp).
+    [[nodiscard]] model::Result<void> send(std::string_view bytes);
 
     // What the library's `status` means where it came from TLS; right after the failed call.
     [[nodiscard]] model::Problem problem(int status);
