@@ -64,7 +64,7 @@ void keep_unreadable(State& state, QueueState& queue, ports::Delivered&& deliver
 }
 
 void ack(State& state, const model::DeliveryTag& tag) {
-    state.to_consume.emplace_back(ports::Settle{tag, true});
+    state.to_consume.add_patient(ports::Settle{tag, true}, state.now.steady);
     state.last_ack = state.now.steady;
     if (state.drain != State::Drain::no) ++state.acks_in_drain;
 }
@@ -112,7 +112,7 @@ void mind_memory(State& state) {
     if (full == state.memory_full) return;
     state.memory_full = full;
     state.memory_full_since = state.now.steady;
-    state.to_consume.emplace_back(ports::SetReading{!full});
+    state.to_consume.add(ports::SetReading{!full});
     log(state, model::LogLevel::warn, full ? "memory_full" : "memory_free", {{"bytes", std::to_string(state.hand.bytes())}});
 }
 

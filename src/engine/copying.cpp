@@ -167,6 +167,7 @@ void returned(State& state, ports::PublishKey key, const std::string& why) {
 
 void publish_channel_closed(State& state, const std::string& why) {
     log(state, model::LogLevel::warn, "publish_channel_closed", {{"why", why}});
+    state.to_publish.drop_copies();
     state.copies.channel_closed(why, state.now.steady);
     forget_orphans(state);
 }
@@ -183,11 +184,12 @@ void advance_copies(State& state) {
     for (const auto& spec : actions.declare) ask(state, {Question::Purpose::target, {}, spec});
     for (const auto& publish : actions.publish) {
         const auto& held = *state.hand.find(publish.delivery);
-        state.to_publish.emplace_back(ports::PublishCopy{{publish.number},
-                                                         state.copies.target(publish.delivery),
-                                                         held.copy_has_id ? held.record.id : std::string{},
-                                                         held.copy_properties,
-                                                         held.message});
+        state.to_publish.add_patient(ports::PublishCopy{{publish.number},
+                                                        state.copies.target(publish.delivery),
+                                                        held.copy_has_id ? held.record.id : std::string{},
+                                                        held.copy_properties,
+                                                        held.message},
+                                     state.now.steady);
     }
     using Renewal = core::CopyActions::Renewal;
     if (actions.renew_link == Renewal::none) return;

@@ -73,15 +73,20 @@ void return_the_rest(State& state) {
             state.ports.consumer.abandon(key);
             take_back(state, state.queue(held.queue()), held);
         }
-        if (!held.orphan) state.to_consume.emplace_back(ports::Settle{held.tag, false});
+        if (!held.orphan) state.to_consume.add(ports::Settle{held.tag, false});
         let_go(state, held);
     }
     state.copies.forget_all();
     if (!keys.empty()) log(state, model::LogLevel::info, "returned_to_broker", {{"messages", std::to_string(keys.size())}});
 }
 
+void hand_over(State& state) {
+    state.to_consume.hand_over(state.ports.broker, Link::consume);
+    state.to_publish.hand_over(state.ports.broker, Link::publish);
+}
+
 void close_links(State& state) {
-    flush(state);
+    hand_over(state);
     for (const auto which : {Link::consume, Link::publish}) {
         if (state.link(which).reconnect.is_up()) {
             state.ports.broker.close(which);
@@ -131,8 +136,10 @@ model::SteadyTime next_drain(const State& state) {
 }
 
 void flush(State& state) {
-    if (!state.to_consume.empty()) state.ports.broker.send(Link::consume, state.to_consume);
-    if (!state.to_publish.empty()) state.ports.broker.send(Link::publish, state.to_publish);
+    const auto now = state.now.steady;
+    if (!state.to_consume.may_wait(state.hand.all().size(), now)) state.to_consume.hand_over(state.ports.broker, Link::consume);
+    if (!state.to_publish.may_wait(state.copies.in_flight(), now))
+        state.to_publish.hand_over(state.ports.broker, Link::publish);
 }
 
 }  // namespace retryd::engine

@@ -15,7 +15,7 @@ void begin_drain(State& state, std::string_view who);
 void advance_drain(State& state);
 [[nodiscard]] model::SteadyTime next_drain(const State& state);
 
-// Sends what the turn has gathered.
+// Hands the links what was gathered, unless it may wait for more.
 void flush(State& state);
 
 }  // namespace retryd::engine

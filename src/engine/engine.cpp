@@ -93,6 +93,7 @@ void serve_the_rest(State& state) {
 
 model::SteadyTime next_of_the_rest(const State& state) {
     auto when = std::min({state.copies.next(), next_drain(state), state.limiter.next(), state.breakers_due});
+    when = std::min({when, state.to_consume.next(), state.to_publish.next()});
     if (state.drain == State::Drain::no) when = std::min(when, state.next_depths);
     if (state.drain == State::Drain::no || state.drain == State::Drain::finishing) {
         for (const auto& link : state.links) when = std::min(when, link.reconnect.next());
@@ -113,8 +114,8 @@ void turn(State& state) {
     }
     state.touched.clear();
     serve_the_rest(state);
-    state.agenda.wish(state.queues.size(), next_of_the_rest(state));
     flush(state);
+    state.agenda.wish(state.queues.size(), next_of_the_rest(state));
     state.ports.timer.arm(state.agenda.next());
 }
 

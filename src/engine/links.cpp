@@ -13,7 +13,7 @@ namespace {
 
 void consume_link_up(State& state) {
     state.questions_on(Link::consume).clear();
-    if (state.memory_full) state.to_consume.emplace_back(ports::SetReading{false});
+    if (state.memory_full) state.to_consume.add(ports::SetReading{false});
     state.next_depths = state.now.steady;
     for (auto& queue : state.queues) state.touch(queue);
 }
@@ -89,8 +89,10 @@ void link_down(State& state, const ports::LinkDown& down) {
     link.reconnect.down(down.refused, state.now.steady, state.chance());
     link.watch.link_changed();
     if (down.link == Link::consume) {
+        state.to_consume.clear();
         consume_link_down(state);
     } else {
+        state.to_publish.clear();
         state.blocked_why.clear();
         state.questions_on(Link::publish).clear();
         state.copies.declaring_failed();

@@ -19,6 +19,7 @@
 #include "engine/guards.hpp"
 #include "engine/hand.hpp"
 #include "engine/line_limiter.hpp"
+#include "engine/outbox.hpp"
 #include "model/figures.hpp"
 #include "model/policy.hpp"
 
@@ -165,9 +166,9 @@ struct State {
     LineLimiter limiter;  // of lines about retries and the like
 
     Agenda agenda;
-    std::vector<ports::BrokerCommand> to_consume, to_publish;  // flushed at the end of the turn
-    core::CopyActions copy_actions;                            // reused
-    std::vector<std::size_t> due;                              // reused
+    Outbox to_consume, to_publish;   // looked at at the end of the turn
+    core::CopyActions copy_actions;  // reused
+    std::vector<std::size_t> due;    // reused
 
     [[nodiscard]] QueueState& queue(model::QueueId id) { return queues[id.value]; }
     [[nodiscard]] LinkState& link(ports::Link which) { return links[static_cast<std::size_t>(which)]; }

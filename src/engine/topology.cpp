@@ -47,7 +47,7 @@ bool is_part_of_the_start(Purpose purpose) {
 
 void declare(State& state, const Question& question) {
     const auto link = link_for(question.purpose);
-    (link == ports::Link::consume ? state.to_consume : state.to_publish).emplace_back(ports::Declare{question.spec});
+    (link == ports::Link::consume ? state.to_consume : state.to_publish).add(ports::Declare{question.spec});
     state.questions_on(link).push_back(question);
 }
 
@@ -105,10 +105,9 @@ void take_step(State& state, QueueState& queue, Side side, Intake::Step step, st
         case Intake::Step::look_up: ask(state, {Purpose::source, source, source_spec(queue, side)}); break;
         case Intake::Step::declare: declare(state, {Purpose::source, source, source_spec(queue, side)}); break;
         case Intake::Step::subscribe:
-            state.to_consume.emplace_back(
-                ports::Subscribe{source, source_name(queue, side), static_cast<std::uint16_t>(prefetch)});
+            state.to_consume.add(ports::Subscribe{source, source_name(queue, side), static_cast<std::uint16_t>(prefetch)});
             break;
-        case Intake::Step::unsubscribe: state.to_consume.emplace_back(ports::Unsubscribe{source}); break;
+        case Intake::Step::unsubscribe: state.to_consume.add(ports::Unsubscribe{source}); break;
     }
 }
 
@@ -151,7 +150,7 @@ Question take_question(State& state, ports::Link link) {
 void ask(State& state, Question question) {
     const auto link = link_for(question.purpose);
     question.asked = state.now.steady;
-    (link == ports::Link::consume ? state.to_consume : state.to_publish).emplace_back(ports::LookUp{question.spec.name});
+    (link == ports::Link::consume ? state.to_consume : state.to_publish).add(ports::LookUp{question.spec.name});
     state.questions_on(link).push_back(std::move(question));
 }
 
