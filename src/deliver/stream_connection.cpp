@@ -3,18 +3,16 @@
 #include "deliver/stream_message.hpp"
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <span>
 #include <utility>
-#include <vector>
 
 namespace retryd::deliver {
 namespace {
@@ -137,16 +135,35 @@ void StreamConnection::end(const std::string& why) {
 }
 
 void StreamConnection::write() {
-    std::vector<asio::const_buffer> buffers;
     write_began_ = steady_now();
     being_written_ = std::min(outgoing_.size(), frames_at_once);
+    bytes_taken_ = 0;
+    write_rest();
+}
+
+// Not asio::async_write: it gives a system call no more than 16 buffers.
+void StreamConnection::write_rest() {
+    rest_.clear();
+    auto skip = bytes_taken_;
+    const auto add = [&](const std::string& bytes) {
+        const auto left = asio::buffer(bytes) + skip;
+        skip -= bytes.size() - left.size();
+        if (left.size() > 0) rest_.push_back(left);
+    };
     for (std::size_t i = 0; i < being_written_; ++i) {
-        const auto& [frame, message, id] = outgoing_[i];
-        buffers.push_back(asio::buffer(frame));
-        if (message != nullptr && !message->body.empty()) buffers.push_back(asio::buffer(message->body));
+        add(outgoing_[i].frame);
+        if (outgoing_[i].message != nullptr) add(outgoing_[i].message->body);
     }
-    asio::async_write(socket_, buffers,
-                      [self = shared_from_this()](const error_code& error, std::size_t) { self->written(error); });
+    if (rest_.empty()) return written({});
+    socket_.async_write_some(
+        std::span{std::as_const(rest_)},
+        [self = shared_from_this()](const error_code& error, std::size_t bytes) { self->took(error, bytes); });
+}
+
+void StreamConnection::took(const error_code& error, std::size_t bytes) {
+    bytes_taken_ += bytes;
+    if (error) return written(error);
+    write_rest();
 }
 
 void StreamConnection::written(const error_code& error) {

@@ -9,6 +9,7 @@
 #include "model/message.hpp"
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -22,6 +23,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace retryd::deliver {
 
@@ -73,6 +75,8 @@ private:
     void breached(const Breach& breach);
     void end(const std::string& why);
     void write();
+    void write_rest();
+    void took(const boost::system::error_code& error, std::size_t bytes);
     void written(const boost::system::error_code& error);
     void say_no_more();
     void await_timer();
@@ -87,6 +91,8 @@ private:
     std::array<char, 16 * 1024> input_{};
     std::deque<Outgoing> outgoing_;
     std::size_t being_written_ = 0;  // so many at its front
+    std::size_t bytes_taken_ = 0;    // of these
+    std::vector<boost::asio::const_buffer> rest_;
     model::SteadyTime write_began_{};
     bool writing_ = false;
     bool finishing_ = false;  // what is still to be written is the last word
