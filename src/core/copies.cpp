@@ -34,7 +34,8 @@ void Copies::add(DeliveryKey delivery, const model::QueueSpec& target, model::By
     auto& copy = copies_[delivery];
     copy.target = target.name;
     copy.size = size;
-    targets_.try_emplace(target.name, Target{target, Belief::unknown, {}, {}, 0, SteadyTime::min(), 0});
+    if (!targets_.contains(target.name))
+        targets_.emplace(target.name, Target{target, Belief::unknown, {}, {}, 0, SteadyTime::min(), 0});
     enqueue(delivery, copy);
 }
 

@@ -105,6 +105,15 @@ core::Judgement too_large(const Held& held) {
     return judgement;
 }
 
+// What the policy says of some messages and not of others.
+void match(const QueueState& queue, Held& held) {
+    if (queue.policy.classify.empty() && queue.policy.needs.empty()) return;
+    const auto shown = model::read_properties(held.record.shown);
+    if (!shown) return;
+    held.rules = core::rules_matching(queue.policy, *shown, held.record.origin.routing_key);
+    held.needs = core::needs_of(queue.policy, *shown, held.record.origin.routing_key);
+}
+
 // Over the memory limit nothing more is read from the broker, until a tenth of it is free again.
 void mind_memory(State& state) {
     const auto limit = state.policy->memory.value;
@@ -134,11 +143,7 @@ void arrived(State& state, ports::Delivered&& delivered) {
         carry_out(state, held, verdict, too_large(held));
         return;
     }
-    const auto shown = model::read_properties(held.record.shown);
-    if (shown) {
-        held.rules = core::rules_matching(queue.policy, *shown, held.record.origin.routing_key);
-        held.needs = core::needs_of(queue.policy, *shown, held.record.origin.routing_key);
-    }
+    match(queue, held);
     const auto verdict = core::on_arrival(queue.policy, held.stay, state.now.wall);
     if (!verdict && must_step_back(state, queue, held)) {
         carry_out_uncounted(state, held, core::step_back(held.stay));

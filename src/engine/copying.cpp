@@ -88,10 +88,10 @@ Verdict write(State& state, Held& held, const model::QueuePolicy& policy, Verdic
 }
 
 void remember_tier(QueueState& queue, const model::QueueSpec& target, const Verdict& verdict) {
-    if (verdict.kind != Verdict::Kind::tier) return;
+    if (verdict.kind != Verdict::Kind::tier || queue.tiers.contains(target.name)) return;
     const bool hold = verdict.tier == model::TierKind::hold;
-    queue.tiers.try_emplace(target.name, TierState{hold ? "hold" : "delay", std::to_string(verdict.wait.count()) + "ms",
-                                                   core::TierWatch{verdict.wait}});
+    queue.tiers.emplace(target.name, TierState{hold ? "hold" : "delay", std::to_string(verdict.wait.count()) + "ms",
+                                               core::TierWatch{verdict.wait}});
 }
 
 void count_tier(model::QueueFigures& figures, const std::string& tier) {

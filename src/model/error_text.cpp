@@ -5,8 +5,6 @@
 #include "model/utf8.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 namespace retryd::model {
 namespace {
@@ -59,42 +57,48 @@ std::optional<std::size_t> quoted_length(std::string_view text, std::size_t star
     return end + 1 - start;
 }
 
-void append_normalised(std::string& out, std::string_view text) {
+// FNV-1a: stable over versions and machines, which std::hash is not.
+class StableHash {
+public:
+    void add(std::string_view text) {
+        for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    }
+    [[nodiscard]] std::uint64_t value() const { return value_; }
+
+private:
+    std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+void add_normalised(StableHash& hash, std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
         if (const auto quoted = quoted_length(text, i)) {
-            out += '"';
+            hash.add("\"");
             i += *quoted;
         } else if (const std::size_t length = word_length(text, i); length > 0) {
             const std::string_view word = text.substr(i, length);
-            out += is_number_or_id(word) ? "#" : word;
+            hash.add(is_number_or_id(word) ? "#" : word);
             i += length;
         } else {
-            out += text[i++];
+            hash.add(text.substr(i++, 1));
         }
     }
 }
 
-// FNV-1a: stable over versions and machines, which std::hash is not.
-std::uint64_t stable_hash(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    return hash;
-}
-
 std::string hex(std::uint64_t value) {
-    std::array<char, 16> digits{};
-    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    const std::string text(digits.data(), end);
-    return std::string(digits.size() - text.size(), '0') + text;
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text(16, '0');
+    for (auto at = text.rbegin(); value != 0; value >>= 4U) *at++ = digits[value & 0xfU];
+    return text;
 }
 
 }  // namespace
 
 std::string fingerprint(std::string_view error_type, std::string_view error_message) {
-    std::string text(error_type);  // a name: the number in http.503 is what it is about
-    text += '\n';
-    append_normalised(text, error_message);
-    return hex(stable_hash(text));
+    StableHash hash;
+    hash.add(error_type);  // a name: the number in http.503 is what it is about
+    hash.add("\n");
+    add_normalised(hash, error_message);
+    return hex(hash.value());
 }
 
 std::string cut_text(std::string_view text, std::size_t limit) {

@@ -1,6 +1,7 @@
 #include "model/header_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
 
@@ -20,7 +21,9 @@ std::uint64_t big_endian(std::string_view bytes) {
 }
 
 void append_big_endian(std::string& out, std::uint64_t value, std::size_t size) {
-    while (size-- > 0) out += static_cast<char>(value >> (8 * size) & 0xff);
+    std::array<char, 8> bytes{};
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(value >> (8 * (size - 1 - i)) & 0xff);
+    out.append(bytes.data(), size);
 }
 
 // A table of over 4 GiB cannot come from a broker nor be made of our headers.
@@ -78,7 +81,9 @@ Result<FieldView> take_field(std::string_view& rest) {
 }  // namespace
 
 Result<std::vector<HeaderView>> read_table(std::string_view table) {
+    constexpr std::size_t usual_size = 24;  // of a header
     std::vector<HeaderView> headers;
+    headers.reserve(table.size() / usual_size);
     while (!table.empty()) {
         const std::size_t size = static_cast<unsigned char>(table.front());
         table.remove_prefix(1);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace retryd::model {
@@ -41,13 +42,16 @@ struct HeaderView {
 // Writes a table entry by entry. Names over 255 bytes are a broken program (ours are constants; foreign ones were read).
 class TableWriter {
 public:
-    void add(std::string_view name, const FieldView& value);  // as it was read
+    TableWriter() = default;
+    explicit TableWriter(std::size_t room) { bytes_.reserve(room); }  // bytes, so that it need not grow
+    void add(std::string_view name, const FieldView& value);          // as it was read
     void add_string(std::string_view name, std::string_view value);
     void add_bytes(std::string_view name, std::string_view value);
     void add_long(std::string_view name, std::int64_t value);
     void add_table(std::string_view name, std::string_view table);  // without its length
     void add_array(std::string_view name, std::string_view array);
     [[nodiscard]] const std::string& bytes() const { return bytes_; }  // without the 4-byte length
+    [[nodiscard]] std::string take() { return std::move(bytes_); }
     [[nodiscard]] bool empty() const { return bytes_.empty(); }
 
 private:

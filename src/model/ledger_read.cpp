@@ -123,7 +123,8 @@ Result<Record> read_record(const Message& message, const Arrival& arrival, Side 
         record.delivery_count = count(*headers, "x-delivery-count");
         if (side == Side::lane) read_lane_record(record, *properties, *headers, now);
     }
-    if (!record.ledger.expires) record.ledger.expires = own_expiry(read_properties(record.shown).value(), now);
+    if (!record.ledger.expires)
+        record.ledger.expires = own_expiry(side == Side::lane ? read_properties(record.shown).value() : *properties, now);
     return record;
 }
 

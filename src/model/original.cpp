@@ -69,7 +69,7 @@ std::string own_headers(const std::vector<HeaderView>& headers) {
     for (const HeaderView& header : headers) {
         if (!header.name.starts_with(own_prefix) && !is_death_header(header.name)) kept.add(header.name, header.value);
     }
-    return kept.bytes();
+    return kept.take();
 }
 
 // The original's table; nothing where it had none.
@@ -109,7 +109,7 @@ Parted set_aside(const Properties& original, std::optional<WallTime> expires) {
     if (original.delivery_mode) noted.add_long(delivery_mode_entry, *original.delivery_mode);
     if (expires) noted.add_long(expires_entry, expires->time_since_epoch().count());
     if (original.headers) divide_headers(*original.headers, in_place, noted);
-    return {kept, in_place.bytes(), noted.bytes()};
+    return {kept, in_place.take(), noted.take()};
 }
 
 std::string without_record(const Properties& original) {

@@ -62,6 +62,8 @@ private:
 
 class Writer {
 public:
+    explicit Writer(std::size_t room) { list_.reserve(room); }
+
     void add(Flag flag, const std::optional<std::string_view>& short_string) {
         if (!short_string) return;
         if (short_string->size() > 255) std::abort();
@@ -126,7 +128,8 @@ Result<Properties> read_properties(std::string_view bytes) {
 }
 
 std::string write_properties(const Properties& p) {
-    Writer out;
+    constexpr std::size_t usual_room = 128;  // beside the headers
+    Writer out(usual_room + (p.headers ? p.headers->size() : 0));
     out.add(content_type_flag, p.content_type);
     out.add(content_encoding_flag, p.content_encoding);
     out.add_table(headers_flag, p.headers);

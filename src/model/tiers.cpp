@@ -25,6 +25,7 @@ double share_of(std::uint32_t i, std::uint32_t n, const RetryPolicy& retry) {
 std::vector<Milliseconds> spread_of(Milliseconds delay, const RetryPolicy& retry) {
     const std::uint32_t n = std::max(retry.spread, 1U);
     std::vector<Milliseconds> delays;
+    delays.reserve(n);
     for (std::uint32_t i = 0; i < n; ++i) {
         delays.push_back(within_bounds(static_cast<double>(delay.count()) * share_of(i, n, retry)));
     }
