@@ -52,7 +52,7 @@ public:
     }
 
     void run() {
-        while (!tally_.complete()) {
+        while (holds_ || !tally_.complete()) {
             socket_.write(replies_);
             replies_.clear();
             if (!socket_.read_some(input_)) return;
