@@ -34,7 +34,7 @@ class Broker(SoakCase):
         return tuple(daemon.get(page)[0] for page in PAGES)
 
     def restart_while_a_queue_has_no_leader(self):
-        """The broker's own fault, which only its restart heals (docs/limits.md). How often it was needed."""
+        """A queue without a leader is the broker's own fault (docs/limits.md). How often it was restarted for that."""
         restarts = 0
         while not self.all_queues_have_a_leader():
             self.assertLess(restarts, 5)
