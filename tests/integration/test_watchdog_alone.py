@@ -101,8 +101,10 @@ class Protections(BrokerCase):
         done = lambda: {request.body for request in app.requests if request.seen} >= set(bodies)
         eventually(done, 300, "all of them twice")
         self.wait_for_nothing_left(60, lots=["dlq"])
-        self.assertEqual(self.wire.depth(self.own("dlq")), 1)
+        dead = [message.body for message in self.wire.peek_all(self.own("dlq"))]
+        self.assertIn(dead, [[b"dead 1"], 2 * [b"dead 1"]])  # twice when the cut came between the copy and its confirm
         self.wait_for_flow(daemon)
+
 
 class Restarts(BrokerCase):
     def stop_broker(self, daemon):
