@@ -3,6 +3,7 @@
 #include "core/ladder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace retryd::core {
 
@@ -14,6 +15,16 @@ bool reaches(std::uint32_t part, std::uint32_t whole, model::Ratio rate) {
     return static_cast<double>(part) >= rate.value * static_cast<double>(whole);
 }
 
+constexpr double hardly_ever = 1e-9;  // at 300 calls a second once in a month and more
+
+// Failures as usual as before the row make one so long hardly ever.
+bool is_no_chance(const Breaker::Counts& counts) {
+    const auto in_window = std::min({counts.row_calls, counts.calls, counts.failed});
+    const double others = counts.calls - in_window;
+    const double usual = others > 0 ? (counts.failed - in_window) / others : 0;
+    return std::pow(usual, counts.in_row) < hardly_ever;
+}
+
 }  // namespace
 
 Breaker::Breaker(const model::BreakerPolicy& policy, model::SteadyTime now)
@@ -22,7 +33,7 @@ Breaker::Breaker(const model::BreakerPolicy& policy, model::SteadyTime now)
 }
 
 bool Breaker::trips(const model::BreakerPolicy& policy, const Counts& counts) {
-    if (policy.all_fail && counts.in_row >= *policy.all_fail) return true;
+    if (policy.all_fail && counts.in_row >= *policy.all_fail && is_no_chance(counts)) return true;
     if (counts.calls < policy.min_calls) return false;
     if (reaches(counts.failed, counts.calls, policy.failure_rate)) return true;
     return policy.slow_call && reaches(counts.slow, counts.calls, policy.slow_rate);
@@ -52,24 +63,24 @@ void Breaker::ended(model::DeliveryKey key, Said said, model::Microseconds took,
     const bool slow = policy_.slow_call && took >= *policy_.slow_call;
     if (state_ == State::half_open && was_probe) {
         ++judged_.calls;
-        if (said == Said::failed) ++judged_.failed;
+        if (said != Said::good && said != Said::alive) ++judged_.failed;
         if (slow) ++judged_.slow;
         judge_probes(now, random);
     } else if (lets_all() && said != Said::alive) {
         count(said, slow, now);
-        const bool bad = said == Said::failed || slow;
+        const bool bad = said != Said::good || slow;
         if (state_ == State::closed && bad && trips(policy_, counts(now))) trip(now, random);
     }
 }
 
 void Breaker::count(Said said, bool slow, model::SteadyTime now) {
     tally_.add(Kind::calls, now);
-    if (said == Said::failed) {
+    if (said == Said::good || now - last_failed_ >= policy_.window) in_row_ = row_calls_ = 0;
+    if (said != Said::good) {
         tally_.add(Kind::failed, now);
-        in_row_ = now - last_failed_ < policy_.window ? in_row_ + 1 : 1;
+        if (said == Said::failed) ++in_row_;
+        ++row_calls_;
         last_failed_ = now;
-    } else {
-        in_row_ = 0;
     }
     if (slow) tally_.add(Kind::slow, now);
 }
@@ -88,7 +99,7 @@ void Breaker::judge_probes(model::SteadyTime now, std::uint64_t random) {
     } else if (!bad(judged_.failed + left, judged_.slow + left)) {
         closed_at_ = now;
         tally_.clear();
-        in_row_ = 0;
+        in_row_ = row_calls_ = 0;
         enter(State::closed, std::nullopt, now);
     }
 }
@@ -139,7 +150,7 @@ void Breaker::reset(model::SteadyTime now) {
     row_ = 0;
     closed_at_.reset();
     tally_.clear();
-    in_row_ = 0;
+    in_row_ = row_calls_ = 0;
     enter(State::closed, std::nullopt, now);
 }
 
@@ -153,7 +164,7 @@ void Breaker::enter(State state, std::optional<model::SteadyTime> until, model::
 
 Breaker::Counts Breaker::counts(model::SteadyTime now) const {
     const auto counted = tally_.counts(now);
-    return {counted[Kind::calls], counted[Kind::failed], counted[Kind::slow], in_row_};
+    return {counted[Kind::calls], counted[Kind::failed], counted[Kind::slow], in_row_, row_calls_};
 }
 
 }  // namespace retryd::core

@@ -8,6 +8,9 @@
 // whatever became of it. A probe's permit is a lease: ended() frees it, or its deadline does, so none is ever lost.
 // Probes are judged as the window is, by failure_rate: of three that fail by half, the second one to fail reopens it.
 // What began before it opened says nothing afterwards.
+//
+// Failures in a row open it at once, however many calls succeeded before. Where some fail on a good day, rows of them come by
+// chance, too: so a row must be longer than chance makes it. A message that is tried again in place lengthens no row.
 
 #include "core/tally.hpp"
 #include "model/guards.hpp"
@@ -29,6 +32,7 @@ public:
         alive,  // it answered, and the trouble was another's: not counted, but a probe may ask no more
         good,
         failed,
+        failed_again,  // a message that had failed just before
     };
 
     // The policy outlives it.
@@ -70,7 +74,8 @@ public:
 
     struct Counts {
         std::uint32_t calls = 0, failed = 0, slow = 0;
-        std::uint32_t in_row = 0;  // failed, without a good one since
+        std::uint32_t in_row = 0;     // messages that failed, without a good call since
+        std::uint32_t row_calls = 0;  // … with their further tries
     };
     [[nodiscard]] Counts counts(model::SteadyTime now) const;  // within the window
     [[nodiscard]] Counts judged() const { return judged_; }    // of the probes
@@ -96,6 +101,7 @@ private:
     Counts judged_;
     Tally<3> tally_;  // calls, failed, slow
     std::uint32_t in_row_ = 0;
+    std::uint32_t row_calls_ = 0;
     model::SteadyTime last_failed_{};
 };
 

@@ -55,8 +55,10 @@ struct Call {
 
     void tell(Guarded& guarded, Said said) const {
         auto& breaker = guarded.breaker;
+        const auto& slow_call = breaker.policy().slow_call;
+        if (said == Said::failed && held.stay.quick_used > 0) said = Said::failed_again;
         // What changes nothing for sure is told without looking for changes: that is every call on a good day.
-        const bool plain = said == Said::nothing || (said == Said::good && !breaker.policy().slow_call);
+        const bool plain = said == Said::nothing || (said == Said::good && (!slow_call || took < *slow_call));
         if (plain && breaker.lets_all()) {
             breaker.ended(held.key, said, took, state.now.steady, 0);
         } else {

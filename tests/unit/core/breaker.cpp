@@ -76,10 +76,14 @@ TEST_CASE("what trips it, and what does not") {
         CHECK(Breaker::trips(policy, {row.calls, row.failed, row.slow}) == row.trips);
     }
     const model::BreakerPolicy of_a_queue;
-    CHECK_FALSE(Breaker::trips(of_a_queue, {9, 9, 0, 9}));
-    CHECK(Breaker::trips(of_a_queue, {10, 10, 0, 10}));
-    CHECK(Breaker::trips(of_a_queue, {1000, 10, 0, 10}));
-    CHECK_FALSE(Breaker::trips(of_a_queue, {11, 10, 0, 9}));
+    CHECK_FALSE(Breaker::trips(of_a_queue, {9, 9, 0, 9, 9}));
+    CHECK(Breaker::trips(of_a_queue, {10, 10, 0, 10, 10}));
+    CHECK(Breaker::trips(of_a_queue, {1000, 10, 0, 10, 10}));
+    CHECK_FALSE(Breaker::trips(of_a_queue, {11, 10, 0, 9, 9}));
+    CHECK_FALSE(Breaker::trips(of_a_queue, {1010, 510, 0, 10, 10}));  // of those before, half
+    CHECK(Breaker::trips(of_a_queue, {1030, 530, 0, 30, 30}));
+    CHECK(Breaker::trips(of_a_queue, {15, 15, 0, 10, 15}));  // further tries of those in the row are none before it
+    CHECK(Breaker::trips(of_a_queue, {4, 4, 0, 10, 10}));    // the row began before the window
     CHECK(Breaker::trips(of_a_queue, {20, 18, 0}));
     policy.slow_call.reset();
     CHECK_FALSE(Breaker::trips(policy, {20, 0, 20}));
@@ -94,6 +98,32 @@ TEST_CASE("it opens with the call that is too much, and nothing passes") {
     CHECK_FALSE(bench.breaker.lets_all());
     CHECK(bench.breaker.probes_due() == 0);
     CHECK(bench.breaker.until() == start + 10s + 1ms);
+}
+
+TEST_CASE("further tries of a message make no row, but are calls that failed") {
+    Bench bench{{}};
+    for (int message = 0; message < 6; ++message) {
+        bench.calls(1, Said::failed);
+        bench.calls(2, Said::failed_again);
+    }
+    CHECK(bench.breaker.state() == State::closed);
+    CHECK(bench.breaker.counts(bench.now).failed == 18);
+    CHECK(bench.breaker.counts(bench.now).in_row == 6);
+    bench.calls(1, Said::failed);
+    bench.calls(1, Said::failed_again);
+    CHECK(bench.breaker.state() == State::open);  // all of twenty
+}
+
+TEST_CASE("where a third fails on a good day, chance hardly ever opens it, and an outage does at once") {
+    std::mt19937_64 chance{11};
+    Bench bench{{}};
+    for (int call = 0; call < 1'000'000; ++call) {
+        bench.calls(1, chance() % 3 == 0 ? Said::failed : Said::good);
+        bench.now += 3ms;
+    }
+    CHECK(bench.breaker.state() == State::closed);
+    bench.calls(25, Said::failed);
+    CHECK(bench.breaker.state() == State::open);
 }
 
 TEST_CASE("a row of failures opens it however much went well before; one good call ends the row") {
@@ -295,7 +325,7 @@ TEST_CASE("over seeds: no permit leaks, probes never exceed their number, and it
             if (breaker.state() == State::open) REQUIRE(breaker.next() != SteadyTime::max());
             if (breaker.state() == State::half_open)  // a probe in flight or due
                 REQUIRE(breaker.probes_in_flight() + breaker.probes_due() > 0);
-            const auto said = static_cast<Said>(random() % 4);
+            const auto said = static_cast<Said>(random() % 5);
             const auto took = model::Milliseconds{random() % 20};
             if (breaker.probes_due() > 0 && random() % 2 == 0) {
                 breaker.begin_probe({++last}, now + model::Milliseconds{1 + random() % 5000});
