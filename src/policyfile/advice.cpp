@@ -64,9 +64,9 @@ std::string summary(const QueuePolicy& queue) {
 
 std::optional<std::string> short_ladder(const QueuePolicy& queue) {
     const Milliseconds wait = longest_wait(queue.retry);
-    if (wait >= short_outage) return std::nullopt;
+    if (wait >= short_outage || queue.breaker) return std::nullopt;
     return "retries are over after " + to_text(wait) +
-           ", so an outage of 5m parks what meets it; longer delays, or more of them, outlast it";
+           ", so an outage of 5m parks what meets it; a breaker, longer delays or more of them outlast it";
 }
 
 std::optional<std::string> long_ladder(const QueuePolicy& queue) {

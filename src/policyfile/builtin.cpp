@@ -70,7 +70,7 @@ window: 30s
 failure_rate: 50%
 min_calls: 20
 all_fail: 10
-slow_call: none
+slow_call: 10s
 slow_rate: 100%
 open_for: 10s
 open_max: 5m
@@ -82,9 +82,7 @@ burst: ~
 recover: {to: 120%, of: 10m}
 )";
 
-constexpr std::array process_later{"broker.management", "dependencies", "events"};
-constexpr std::array queue_later{"deliver.rate", "deliver.burst", "retry.quick.skip_above", "breaker", "needs",
-                                 "budgets",      "storm"};
+constexpr std::array process_later{"broker.management", "events"};
 
 bool lies_under(std::string_view path, std::string_view key) {
     return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.');
@@ -109,10 +107,6 @@ Node built_in_dependency() {
 
 bool process_key_is_later(std::string_view path) {
     return std::any_of(process_later.begin(), process_later.end(), [path](const char* key) { return lies_under(path, key); });
-}
-
-bool queue_key_is_later(std::string_view path) {
-    return std::any_of(queue_later.begin(), queue_later.end(), [path](const char* key) { return lies_under(path, key); });
 }
 
 }  // namespace retryd::policyfile

@@ -13,8 +13,7 @@ namespace retryd::policyfile {
 // What one of the dependencies has.
 [[nodiscard]] Node built_in_dependency();
 
-// Whether the key at this path ("broker.tls", or within a queue "retry.quick.skip_above") is not supported yet.
+// Whether the process-wide key at this path ("broker.management") is not supported yet.
 [[nodiscard]] bool process_key_is_later(std::string_view path);
-[[nodiscard]] bool queue_key_is_later(std::string_view path);
 
 }  // namespace retryd::policyfile

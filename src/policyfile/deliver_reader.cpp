@@ -2,6 +2,7 @@
 #include "model/tiers.hpp"
 #include "policyfile/addresses.hpp"
 #include "policyfile/guards_reader.hpp"
+#include "policyfile/keys.hpp"
 #include "policyfile/queue_reader.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ using model::Result;
 namespace {
 
 constexpr std::size_t longest_header_value = 4096;
+constexpr std::uint32_t most_at_once = 10'000;
 
 void read_path(const Field& deliver, Values& values, HttpTarget& target) {
     const Field path = deliver.at("path");
@@ -98,6 +100,23 @@ void read_headers(const Field& headers, Values& values, model::DeliverPolicy& ou
     }
 }
 
+// A number; or auto or {min, max}, within which it is found out.
+void read_concurrency(const Field& field, Values& values, model::DeliverPolicy& out) {
+    out.adaptive.reset();
+    const bool limits = field.get().mapping();
+    if (!limits && !field.get().word("auto")) return values.read(field, {1, most_at_once}, out.concurrency);
+    auto& adaptive = out.adaptive.emplace();
+    if (limits) {
+        check_keys_of(field.get(), {"min", "max"}, field.path, values.faults());
+        values.read(field.at("min"), {1, most_at_once}, adaptive.min);
+        values.read(field.at("max"), {1, most_at_once}, adaptive.max);
+        if (adaptive.min > adaptive.max)
+            values.fault(field, "min (" + std::to_string(adaptive.min) + ") is over max (" + std::to_string(adaptive.max) + ")",
+                         "{min: 1, max: 16}");
+    }
+    out.concurrency = adaptive.max;
+}
+
 }  // namespace
 
 void read_deliver(const Field& deliver, Values& values, model::DeliverPolicy& out) {
@@ -108,13 +127,7 @@ void read_deliver(const Field& deliver, Values& values, model::DeliverPolicy& ou
     read_ready(deliver.at("ready"), values, out.ready);
     values.read(deliver.at("slow_start"), {1ms, 1h}, out.slow_start);
     read_rate(deliver.at("rate"), deliver.at("burst"), values, out.rate);
-    const Field concurrency = deliver.at("concurrency");
-    if (concurrency.get().mapping() || concurrency.get().text == "auto") {
-        values.fault(concurrency, "auto and {min, max} are not supported yet", "a number from 1 to 10000",
-                     ProblemCode::not_supported);
-        return;
-    }
-    values.read(concurrency, {1, 10000}, out.concurrency);
+    read_concurrency(deliver.at("concurrency"), values, out);
 }
 
 }  // namespace retryd::policyfile

@@ -2,6 +2,7 @@
 
 #include "policyfile/broker_uri.hpp"
 #include "policyfile/builtin.hpp"
+#include "policyfile/keys.hpp"
 #include "policyfile/secrets.hpp"
 
 #include <array>
@@ -21,7 +22,7 @@ Shown how_to_show(const std::string& key) {
 
 class Flattener {
 public:
-    Flattener(std::string queue, std::string file, bool (*later)(std::string_view))
+    Flattener(std::string queue, std::string file, IsLater later)
         : queue_(std::move(queue)), file_(std::move(file)), later_(later) {}
 
     void walk(const Node& node, const std::string& key) {
@@ -61,7 +62,7 @@ private:
     }
 
     std::string queue_, file_;
-    bool (*later_)(std::string_view);
+    IsLater later_;
     std::vector<EffectiveValue> lines_;
 };
 
@@ -98,7 +99,7 @@ std::vector<EffectiveValue> process_values(const Sections& sections, const std::
 }
 
 std::vector<EffectiveValue> queue_values(const QueueSection& queue, const std::string& file) {
-    Flattener flattener(queue.name, file, queue_key_is_later);
+    Flattener flattener(queue.name, file, none_is_later);
     flattener.walk(queue.values, "");
     return flattener.take();
 }

@@ -57,7 +57,7 @@ bool may_be_off(std::string_view path) {
 
 class KeyCheck {
 public:
-    KeyCheck(const Node& top, bool (*later)(std::string_view), Faults& faults) : top_(top), later_(later), faults_(faults) {}
+    KeyCheck(const Node& top, IsLater later, Faults& faults) : top_(top), later_(later), faults_(faults) {}
 
     void walk(Node& written, const Node& known, const std::string& prefix) {
         std::erase_if(written.entries, [&](Entry& entry) { return !may_stay(entry, known, prefix + entry.key); });
@@ -96,13 +96,13 @@ private:
     }
 
     const Node& top_;
-    bool (*later_)(std::string_view);
+    IsLater later_;
     Faults& faults_;
 };
 
 }  // namespace
 
-void check_keys(Node& written, const Node& known, bool (*later)(std::string_view path), Faults& faults) {
+void check_keys(Node& written, const Node& known, Faults& faults, IsLater later) {
     KeyCheck(known, later, faults).walk(written, known, "");
 }
 

@@ -11,8 +11,14 @@ namespace retryd::policyfile {
 
 class Faults;
 
-// Holds `written` against the built-in tree of the same place. `later` answers for a path whether it is due later.
-void check_keys(Node& written, const Node& known, bool (*later)(std::string_view path), Faults& faults);
+// Answers for a key's path whether it is due later.
+using IsLater = bool (*)(std::string_view path);
+[[nodiscard]] inline bool none_is_later(std::string_view /*path*/) {
+    return false;
+}
+
+// Holds `written` against the built-in tree of the same place.
+void check_keys(Node& written, const Node& known, Faults& faults, IsLater later = none_is_later);
 
 // "did you mean X" for the closest of `known`, else "known here: …".
 [[nodiscard]] std::string closest_key(std::string_view key, const std::vector<std::string>& known);

@@ -1,4 +1,3 @@
-#include "policyfile/builtin.hpp"
 #include "policyfile/effective.hpp"
 #include "policyfile/policyfile.hpp"
 #include "policyfile/process_reader.hpp"
@@ -50,14 +49,6 @@ void check_streams(const Sections& sections, const Policy& policy, Faults& fault
     }
 }
 
-// A guard whose key is due later takes no effect either.
-void turn_off_what_is_later(QueuePolicy& queue) {
-    if (queue_key_is_later("breaker")) queue.breaker.reset();
-    if (queue_key_is_later("budgets")) queue.budgets = {std::nullopt, std::nullopt};
-    if (queue_key_is_later("storm")) queue.storm.reset();
-    if (queue_key_is_later("retry.quick.skip_above")) queue.retry.skip_quick_above.reset();
-}
-
 Policy read_policy(const Sections& sections, const Environment& environment, Faults& faults) {
     Policy policy;
     Secrets secrets(environment);
@@ -74,7 +65,6 @@ Policy read_policy(const Sections& sections, const Environment& environment, Fau
         check_name(section, names, faults);
         read_queue_values({section.values, ""}, policy.dependencies, values, policy.queues[i]);
         read_queue_whole(section, names, values, policy.queues[i]);
-        turn_off_what_is_later(policy.queues[i]);
     }
     check_streams(sections, policy, faults);
     return policy;

@@ -69,7 +69,7 @@ private:
         Node known = built_in_;
         known.entries.push_back({"defaults", {}, standard_});  // so that a queue key at the top is told where it belongs
         for (const char* key : {"queues", "groups"}) known.entries.push_back({key, {}, {}});
-        check_keys(root, known, process_key_is_later, faults_);
+        check_keys(root, known, faults_, process_key_is_later);
         Node merged = built_in_;
         lay_over(merged, root, built_in_);
         if (Node* const dependencies = merged.find("dependencies")) complete_dependencies(*dependencies);
@@ -83,8 +83,7 @@ private:
                 faults_.add(entry.value.place, ProblemCode::bad_value,
                             "dependencies." + entry.key + " is not a mapping of keys", "{} for the built-in values");
             }
-            check_keys(
-                entry.value, standard, [](std::string_view) { return false; }, faults_);
+            check_keys(entry.value, standard, faults_);
             Node complete = standard;
             if (entry.value.mapping()) lay_over(complete, entry.value, standard);
             entry.value = std::move(complete);
@@ -98,7 +97,7 @@ private:
                 faults_.add(written.place, ProblemCode::bad_value, what + " is not a mapping of keys", "{} for none");
             return {};
         }
-        check_keys(written, standard_, queue_key_is_later, faults_);
+        check_keys(written, standard_, faults_);
         set_section(written, section);
         return written;
     }

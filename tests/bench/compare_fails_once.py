@@ -3,12 +3,13 @@
 from ladder_queues import declare_ladder
 from peers import peers
 from report import Row, median_row
+from retryd import GUARDS_OFF
 from rounds import interleave, median_of, ratios
 
 PREFETCH = 256
 DELAYS_MS = (400, 467, 533, 600)  # 500 ms ± 20 %, spread over four
 QUEUE, BARE = "bench.fails-once", "bench.ladder"
-POLICY = f", prefetch: {PREFETCH}, retry: {{quick: none, delays: [500ms], jitter: 20%, spread: 4}}"
+POLICY = f", prefetch: {PREFETCH}, retry: {{quick: none, delays: [500ms], jitter: 20%, spread: 4}}, {GUARDS_OFF}"
 
 
 def run(world, scale):

@@ -7,12 +7,13 @@ had is told by its wait: they lie 333 ms apart.
 from ladder_queues import declare_ladder
 from programs import finished, run_program, start_program
 from report import median_row
+from retryd import GUARDS_OFF
 from rounds import interleave, percentile
 from world import SIZE, records_in
 
 RATE = 2000
 DELAYS_MS = (500, 833, 1167, 1500)
-POLICY = ", retry: {quick: none, delays: [1s], jitter: 50%, spread: 4}"
+POLICY = f", retry: {{quick: none, delays: [1s], jitter: 50%, spread: 4}}, {GUARDS_OFF}"
 QUEUE, BARE = "bench.lateness", "bench.lateness.bare"
 
 

@@ -22,7 +22,7 @@ from chaos_ledger import Ledger, clock
 from chaos_messages import CALLS, POSTS
 from chaos_world import HttpApplication, Publisher, Quiet, StreamWorkers, empty_lots, make_user, totals
 from proxy import Proxy
-from retryd import Retryd, eventually
+from retryd import GUARDS_OFF, Retryd, eventually
 
 QUIET_SECONDS = 240  # a lane's absence keeps the broker's quorum tiers shut up to three minutes
 CALM_SECONDS = 5
@@ -30,8 +30,10 @@ POLICY = """\
 broker: {{uri: "@AMQP@", heartbeat: 2s, connect_timeout: 3s, confirm_timeout: 5s}}
 defaults:
   deliver: {{timeout: 5s, concurrency: 16}}
-  retry: {{quick: {{tries: 1, delay: 20ms}}, delays: [200ms, 500ms, 1s], jitter: 20%, spread: 2}}
+  retry: {{quick: {{tries: 1, delay: 20ms, skip_above: none}}, delays: [200ms, 500ms, 1s], jitter: 20%, spread: 2}}
   hold: {{delays: [1s, 2s]}}
+groups:
+  both: {{queues: [chaos.posts, chaos.calls], {guards}}}
 queues:
   chaos.posts: {{deliver: {{http: "{http}"}}}}
   chaos.calls: {{deliver: {{stream: "unix:{stream}"}}}}
@@ -61,7 +63,7 @@ class Chaos:
                 url = make_user(wire.url)
             with HttpApplication(self.ledger, f"{folder}/posts.sock") as application, Proxy(url) as proxy, \
                     StreamWorkers(f"unix:{folder}/calls.sock", f"{folder}/calls.log") as workers, \
-                    Retryd(POLICY.format(http=application.url, stream=f"{folder}/calls.sock"), amqp=proxy.url) as retryd:
+                    Retryd(POLICY.format(http=application.url, stream=f"{folder}/calls.sock", guards=GUARDS_OFF), amqp=proxy.url) as retryd:
                 deeds = Deeds(retryd, proxy, application, workers, self.publisher, self.ledger, self.dice)
                 try:
                     self.disturb(deeds, minutes)

@@ -18,7 +18,7 @@ from amqp_wire import Wire
 from consumer import Consumer
 from frame_proxy import FrameProxy
 from proxy import Proxy
-from retryd import Retryd, eventually
+from retryd import WITHOUT_GUARDS, Retryd, eventually, with_defaults
 
 PRIVATE_BROKER = pathlib.Path(__file__).resolve().parents[1] / "tools" / "private_broker"
 LOTS = ("parked", "dlq")
@@ -96,10 +96,13 @@ class IntegrationCase(unittest.TestCase):
         path = None if tcp else str(self.folder / f"app-{secrets.token_hex(2)}.sock")
         return self.entered(Consumer(reply, path))
 
-    def retryd(self, policy, amqp=None, arguments=(), wait_ready=True, wrapper=()):
-        """A running daemon. In `policy`, @QUEUE@ stands for self.queue. It has no slow start unless the policy speaks of one."""
+    def retryd(self, policy, amqp=None, arguments=(), wait_ready=True, wrapper=(), guards=False):
+        """A running daemon. In `policy`, @QUEUE@ stands for self.queue. It has no slow start unless the policy speaks of one, and
+        the built-in breaker, budgets and storm guard only with `guards`."""
         if "slow_start" not in policy:
-            policy = "defaults: {deliver: {slow_start: none}}\n" + policy
+            policy = with_defaults(policy, "deliver: {slow_start: none}")
+        if not guards:
+            policy = with_defaults(policy, WITHOUT_GUARDS)
         daemon = Retryd(policy.replace("@QUEUE@", self.queue), amqp, arguments, wrapper)
         self.addCleanup(daemon.end)
         self.daemons.append(daemon)

@@ -17,6 +17,17 @@ import tempfile
 import time
 
 
+# Keys of the policy, for what is about something else than them: exact counts of what fails would trip them.
+GUARDS_OFF = "breaker: none, budgets: none, storm: none"
+WITHOUT_GUARDS = f"{GUARDS_OFF}, retry: {{quick: {{skip_above: none}}}}"  # where nothing else is said of quick retries
+
+
+def with_defaults(policy, keys):
+    """The policy with more keys in its defaults, which it has on one line, or none."""
+    start = "defaults: {"
+    return policy.replace(start, f"{start}{keys}, ", 1) if start in policy else f"{start}{keys}}}\n{policy}"
+
+
 class UnixHttp(http.client.HTTPConnection):
     def __init__(self, path):
         super().__init__("localhost", timeout=10)

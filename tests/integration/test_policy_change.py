@@ -18,8 +18,8 @@ class QueueThatLeaves(IntegrationCase):
 
     def policy(self, *queues):
         deliver = f'deliver: {{http: "{self.app.url}", slow_start: none}}'
-        lines = "".join(f'  "{queue}": {{classify: [{{error_type: X, as: drop}}]}}\n' for queue in queues)
-        return f"defaults: {{{deliver}, {KEYS}}}\nqueues:\n{lines}"
+        lines = "".join(f'  "{queue}": {{classify: [{{error_type: X, as: drop}}], {KEYS}}}\n' for queue in queues)
+        return f"defaults: {{{deliver}}}\nqueues:\n{lines}"
 
     def names(self):
         return {name for name in rabbitmqctl("list_queues", "--no-table-headers", "name").splitlines() if self.token in name}

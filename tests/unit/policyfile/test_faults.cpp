@@ -88,30 +88,15 @@ TEST_CASE("an unknown key is told with the key that was meant") {
 
 TEST_CASE("what is due later is refused where it stands, even with its built-in value") {
     check_rows({
-        {"breaker: none", "4:6: breaker is not supported yet; leave it out"},
-        {"budgets: none", "4:6: budgets is not supported yet"},
-        {"storm: {growth: 3}", "4:6: storm is not supported yet"},
-        {"needs: []", "4:6: needs is not supported yet"},
-        {"deliver: {rate: none}", "4:16: deliver.rate is not supported yet"},
-        {"deliver: {concurrency: auto}", "4:29: deliver.concurrency: auto and {min, max} are not supported yet"},
-        {"deliver: {concurrency: {min: 1, max: 2}}", "4:29: deliver.concurrency: auto and {min, max} are not supported yet"},
-        {"retry: {quick: {skip_above: none}}", "4:22: retry.quick.skip_above is not supported yet"},
         {"retry: {backend: plugin}", "4:23: retry.backend: plugin is not supported yet; queues"},
         {"retry: {return_to: work}", "4:25: retry.return_to: work is not supported yet; lane"},
         {"to: {age: {exchange: x, key: y}}", "4:17: to.age.exchange is not supported yet"},
     });
-    const auto untouched = load(queue_with("history: 1")).policy->queues.at(0);
-    CHECK_FALSE(untouched.breaker);  // nor does it take effect
-    CHECK_FALSE(untouched.budgets.park);
-    CHECK_FALSE(untouched.budgets.dead_letter);
-    CHECK_FALSE(untouched.storm);
-    CHECK_FALSE(untouched.retry.skip_quick_above);
     const std::string queues = "queues: {w: \"http://c\"}\n";
     CHECK(faults_of("broker: {uri: amqp://h, management: x}\n" + queues) ==
           std::vector<std::string>{"1:25: broker.management is not supported yet; leave it out"});
-    CHECK(faults_of("broker: amqp://u:secret@h\nevents: {}\ndependencies: {}\n" + queues) ==
-          std::vector<std::string>{"2:1: events is not supported yet; leave it out",
-                                   "3:1: dependencies is not supported yet; leave it out"});
+    CHECK(faults_of("broker: amqp://u:secret@h\nevents: {}\n" + queues) ==
+          std::vector<std::string>{"2:1: events is not supported yet; leave it out"});
 }
 
 TEST_CASE("an admin address over TCP needs a token that is one") {

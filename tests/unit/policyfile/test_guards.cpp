@@ -145,6 +145,15 @@ TEST_CASE("their values reach the policy") {
     CHECK(good("deliver: {rate: 90/m}").deliver.rate->burst == 2);
     CHECK(good("deliver: {rate: 1/h}").deliver.rate->burst == 1);
     CHECK(good("deliver: {rate: 100/s, burst: 5}").deliver.rate->burst == 5);
+    const auto found_out = good("deliver: {concurrency: auto}").deliver;
+    CHECK(found_out.adaptive->min == 1);
+    CHECK(found_out.adaptive->max == 16);
+    CHECK(found_out.concurrency == 16);
+    const auto within = good("deliver: {concurrency: {min: 4, max: 64}}");
+    CHECK(within.deliver.adaptive->min == 4);
+    CHECK(within.deliver.concurrency == 64);
+    CHECK(within.prefetch == 128);
+    CHECK_FALSE(good("deliver: {concurrency: 8}").deliver.adaptive);
     CHECK(good("retry: {quick: {skip_above: 25%}}").retry.skip_quick_above->value == 0.25);
 }
 
@@ -174,6 +183,8 @@ TEST_CASE("what is wrong with a guard is said with its place, and what would be 
          "1:25: budgets.park.floor: \"10/ms\" has an unknown unit of time; a rate is a whole number, a slash and a unit of "
          "time: 100/s, 10/m or 5/h"},
         {"storm: {growth: 1}", "1:17: storm.growth: \"1\" is under 1.1; 1.1 to 100"},
+        {"deliver: {concurrency: {min: 5, max: 4}}", "1:24: deliver.concurrency: min (5) is over max (4); {min: 1, max: 16}"},
+        {"deliver: {concurrency: {least: 1}}", "1:25: unknown key \"deliver.concurrency.least\"; known here: min, max"},
         {"deliver: {rate: 0/s}", "1:17: deliver.rate: \"0/s\" is under 1/d; 1/d to 1000000/s"},
         {"needs: db", "1:8: needs: a list of dependencies is due; [db, {fx: {header: {x-provider: \"fx-*\"}}}]"},
         {"needs: [dbb]", "1:9: needs: \"dbb\" is none of the dependencies; did you mean db?"},
@@ -193,14 +204,15 @@ TEST_CASE("what is wrong with a guard is said with its place, and what would be 
 TEST_CASE("a dependency has a breaker, a rate and a way to recover") {
     const auto read = dependencies(
         "dependencies: {a: {}, b: {window: 1m, slow_call: 2s, slow_rate: 50%, on_open: divert, rate: 5/s, burst: 2, recover: "
-        "{to: 150%, of: 5m}}, c: {recover: none}}");
+        "{to: 150%, of: 5m}}, c: {recover: none, slow_call: none}}");
     CHECK(read.faults.empty());
     REQUIRE(read.dependencies.size() == 3);
     const auto& a = read.dependencies[0];
     CHECK(a.name == "a");
     CHECK(a.breaker.failure_rate.value == 0.5);
     CHECK(a.breaker.all_fail == 10U);
-    CHECK_FALSE(a.breaker.slow_call);
+    CHECK(a.breaker.slow_call == model::Milliseconds{10s});
+    CHECK(a.breaker.slow_rate.value == 1);
     CHECK(a.on_open == model::OnOpen::automatic);
     CHECK_FALSE(a.rate);
     CHECK(a.recover->to.value == 1.2);
@@ -214,6 +226,7 @@ TEST_CASE("a dependency has a breaker, a rate and a way to recover") {
     CHECK(b.rate->burst == 2);
     CHECK(b.recover->to.value == 1.5);
     CHECK_FALSE(read.dependencies[2].recover);
+    CHECK_FALSE(read.dependencies[2].breaker.slow_call);
     const std::vector<std::pair<std::string, std::string>> rows{
         {"{other: {}}", "1:16: dependencies: \"other\" stands for what replies name and the policy does not; another name"},
         {"{\"a b\": {}}",

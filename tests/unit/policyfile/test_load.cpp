@@ -270,7 +270,8 @@ TEST_CASE("the effective view names the line of each value and hides passwords")
     CHECK(line("deliver.headers.X") == "*** | defaults, p.yaml:2");
     CHECK(line("history") == "3 | queue, p.yaml:4");
     CHECK(line("retry.delays") == "[1s, 2s, 4s, 8s, 16s, 32s] | built-in");
-    CHECK(line("breaker.window") == "30s | built-in | later");
+    CHECK(line("breaker.window") == "30s | built-in");
+    CHECK(line("events") == "{} | built-in | later");
     CHECK_FALSE(effective_values_of_text(text, "p.yaml", "x", environment));
 }
 
@@ -285,7 +286,7 @@ TEST_CASE("the hash tells policies apart by their values, not by their layout or
 
 TEST_CASE("a policy's dangers are said, and queues of which the same is true share a line") {
     const model::Policy policy = good(broker +
-                                      "defaults: {deliver: {http: \"http://c\", timeout: 1m}}\n"
+                                      "defaults: {deliver: {http: \"http://c\", timeout: 1m}, breaker: none}\n"
                                       "queues: {a: {}, b: {}, c: {retry: {delays: [1m], max: 12, jitter: 0%},\n"
                                       "         hold: {delays: [1s, 15m]}}, d: {hold: {delays: [1s, 5m]}}}\n");
     const auto summary = summary_of(policy);
