@@ -1,6 +1,7 @@
 #include "admin/routes.hpp"
 
 #include "admin/access.hpp"
+#include "admin/orders.hpp"
 #include "admin/query.hpp"
 #include "admin/status_json.hpp"
 #include "admin/why.hpp"
@@ -59,6 +60,13 @@ Response drain(const Request& request, ports::Operator& seen) {
     return json(202, to_json(seen.status()));
 }
 
+Response obey(const Request& request, ports::Operator& seen) {
+    const auto order = order_in(request.target);
+    if (!order) return text(400, order.error().what);
+    if (seen.obey(*order, request.peer)) return json(200, order_page(*order, seen.status()));
+    return text(404, "there is no " + clean(order->target) + "; there are " + names_for(*order, seen.status()));
+}
+
 Response why_not_page(std::string_view target, const model::StatusView& status) {
     const auto name = parameter(target, "queue");
     if (!name) return text(400, "say which queue: /why-not?queue=NAME");
@@ -76,7 +84,7 @@ Response why_page(std::string_view target, const ports::Operator& seen) {
     return json(200, to_json(seen.why(*id)));
 }
 
-enum class Page : std::uint8_t { livez, readyz, flowz, metrics, status, why_not, why, drain };
+enum class Page : std::uint8_t { livez, readyz, flowz, metrics, status, why_not, why, breakers, drain, order };
 enum class Right : std::uint8_t {
     none,     // everybody may
     reading,  // on a metrics listener everybody, on an admin listener whoever has its token
@@ -88,10 +96,19 @@ struct Route {
     Right right;
     bool changes = false;  // POST, with JSON; else GET and HEAD
 };
-constexpr std::array routes{Route{"/livez", Page::livez, Right::none},    Route{"/readyz", Page::readyz, Right::none},
-                            Route{"/flowz", Page::flowz, Right::none},    Route{"/metrics", Page::metrics, Right::reading},
-                            Route{"/status", Page::status, Right::admin}, Route{"/why-not", Page::why_not, Right::admin},
-                            Route{"/why", Page::why, Right::admin},       Route{"/drain", Page::drain, Right::admin, true}};
+constexpr std::array routes{Route{"/livez", Page::livez, Right::none},
+                            Route{"/readyz", Page::readyz, Right::none},
+                            Route{"/flowz", Page::flowz, Right::none},
+                            Route{"/metrics", Page::metrics, Right::reading},
+                            Route{"/status", Page::status, Right::admin},
+                            Route{"/why-not", Page::why_not, Right::admin},
+                            Route{"/why", Page::why, Right::admin},
+                            Route{"/breakers", Page::breakers, Right::admin},
+                            Route{"/drain", Page::drain, Right::admin, true},
+                            Route{"/breaker", Page::order, Right::admin, true},
+                            Route{"/pause", Page::order, Right::admin, true},
+                            Route{"/resume", Page::order, Right::admin, true},
+                            Route{"/throttle", Page::order, Right::admin, true}};
 
 const Route* route_of(std::string_view target, ListenerKind kind) {
     const auto fits = [&](const Route& route) {
@@ -120,7 +137,9 @@ Response answer(const Route& route, const Request& request, ports::Operator& see
         case Page::status: return json(200, to_json(seen.status()));
         case Page::why_not: return why_not_page(request.target, seen.status());
         case Page::why: return why_page(request.target, seen);
+        case Page::breakers: return json(200, breakers_page(seen.status()));
         case Page::drain: return drain(request, seen);
+        case Page::order: return obey(request, seen);
     }
     return text(404, "no such page");
 }

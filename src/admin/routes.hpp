@@ -6,7 +6,9 @@
 //   GET, HEAD  /status                 on admin listeners
 //   GET, HEAD  /why-not?queue=NAME     on admin listeners
 //   GET, HEAD  /why?id=MESSAGE-ID      on admin listeners
+//   GET, HEAD  /breakers               on admin listeners
 //   POST       /drain                  on admin listeners; answers with the status
+//   POST       /breaker, /pause, /resume, /throttle   on admin listeners: admin/orders
 //
 // An admin listener on TCP asks for its token. What changes something asks for Content-Type: application/json.
 

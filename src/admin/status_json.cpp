@@ -48,6 +48,7 @@ json::value written(const model::BreakerView& breaker) {
                         {"slow", breaker.slow},
                         {"probes_in_flight", breaker.probes_in_flight},
                         {"why", clean(breaker.why)},
+                        {"forced_by", clean(breaker.forced_by)},
                         {"recovering_at", breaker.recovering_at},
                         {"transitions", written(breaker.transitions)}};
 }
@@ -105,6 +106,8 @@ json::value written(const model::QueueView& queue) {
                         {"storm_transitions", written(queue.storm_transitions)},
                         {"lane_rate", queue.lane_rate ? json::value(*queue.lane_rate) : json::value()},
                         {"paused_by", clean(queue.paused_by)},
+                        {"throttled_by", clean(queue.throttled_by)},
+                        {"throttled_to", queue.throttled_to},
                         {"subscribed_work", queue.subscribed_work},
                         {"subscribed_lane", queue.subscribed_lane},
                         {"depths", written(queue.depths)}};
@@ -169,6 +172,7 @@ void read(const json::value& value, model::BreakerView& breaker) {
     read(value.at("slow"), breaker.slow);
     read(value.at("probes_in_flight"), breaker.probes_in_flight);
     breaker.why = text_of(value.at("why"));
+    breaker.forced_by = text_of(value.at("forced_by"));
     read(value.at("recovering_at"), breaker.recovering_at);
     read(value.at("transitions"), breaker.transitions);
 }
@@ -221,6 +225,8 @@ void read(const json::value& value, model::QueueView& queue) {
     read(value.at("storm_transitions"), queue.storm_transitions);
     if (!value.at("lane_rate").is_null()) read(value.at("lane_rate"), queue.lane_rate.emplace());
     queue.paused_by = text_of(value.at("paused_by"));
+    queue.throttled_by = text_of(value.at("throttled_by"));
+    read(value.at("throttled_to"), queue.throttled_to);
     queue.subscribed_work = value.at("subscribed_work").as_bool();
     queue.subscribed_lane = value.at("subscribed_lane").as_bool();
     read(value.at("depths"), queue.depths);
@@ -256,6 +262,11 @@ std::string to_json(const model::StatusView& status) {
                                         {"links", written(status.links)},
                                         {"breakers", written(status.breakers)},
                                         {"queues", written(status.queues)}});
+}
+
+std::string breakers_json(const std::vector<model::BreakerView>& breakers, std::string_view text) {
+    return json::serialize(
+        json::object{{"breakers", written(breakers)}, {"text", json::string_view{text.data(), text.size()}}});
 }
 
 model::Result<model::StatusView> status_from_json(std::string_view text) {

@@ -45,6 +45,14 @@ std::string sentence(const InHandView& held) {
     return text;
 }
 
+std::string holder(std::string_view guard) {
+    if (guard == "breaker") return " by an open breaker";
+    if (guard == "probe") return " because it was a breaker's probe and failed";
+    if (guard == "park-budget") return " because the budget for parking is spent";
+    if (guard == "dead-letter-budget") return " because the budget for dead letters is spent";
+    return "";
+}
+
 // What was done, as the rest of a sentence.
 std::string deed(const DecisionView& decision) {
     const std::string place = clean(decision.place.value);
@@ -53,7 +61,9 @@ std::string deed(const DecisionView& decision) {
             return decision.outcome == model::Outcome::drop ? "dropped, as the consumer wished" : "done, and acked";
         case Kind::quick_retry: return "tried again after " + exact_span_text(decision.wait) + " in hand";
         case Kind::retry: return "sent to wait " + exact_span_text(decision.wait) + " in " + place;
-        case Kind::hold: return "held, without an attempt, for " + exact_span_text(decision.wait) + " in " + place;
+        case Kind::hold:
+            return "held" + holder(decision.held_by) + ", without an attempt, for " + exact_span_text(decision.wait) + " in " +
+                   place;
         case Kind::lane:
             return "sent to " + place + " to be tried at once: the connection broke while others were at the consumer";
         case Kind::trial: return "sent to " + place + " to be delivered alone, as a suspect of taking its consumer down";
@@ -161,6 +171,7 @@ json::value written(const DecisionView& one) {
     if (one.outcome) out.emplace("outcome", json::string{model::to_text(*one.outcome)});
     if (one.reason) out.emplace("reason", json::string{model::to_text(*one.reason)});
     if (one.wait.count() > 0) out.emplace("wait_ms", one.wait.count());
+    if (!one.held_by.empty()) out.emplace("held_by", one.held_by);
     if (!one.place.value.empty()) out.emplace("place", clean(one.place.value));
     if (!one.error.empty()) out.emplace("error", clean(one.error));
     return out;

@@ -78,6 +78,12 @@ const model::Figures& MainLoop::figures() const {
     return engine_->figures();
 }
 
+bool MainLoop::obey(const model::Order& order, std::string_view who) {
+    bool obeyed = false;
+    tell([&](const model::Clock& now) { obeyed = engine_->obey(order, who, now); });
+    return obeyed;
+}
+
 void MainLoop::drain(std::string_view who) {
     tell([&](const model::Clock& now) { engine_->drain(who, now); });
 }

@@ -41,6 +41,7 @@ public:
     [[nodiscard]] model::WhyView why(std::string_view id) const override;
     [[nodiscard]] const model::Figures& figures() const override;
     void drain(std::string_view who) override;
+    [[nodiscard]] bool obey(const model::Order& order, std::string_view who) override;
 
     void arm(model::SteadyTime when) override;
 

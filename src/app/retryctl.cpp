@@ -18,6 +18,11 @@ int ask(const admin::AdminAddress& address, const app::RetryctlOptions& options)
         case app::Command::why: return app::why(address, options);
         case app::Command::top: return app::top(address, options);
         case app::Command::drain: return app::drain(address, options);
+        case app::Command::breakers: return app::show_breakers(address, options);
+        case app::Command::breaker: return app::order_breaker(address, options);
+        case app::Command::pause: return app::order_queue(address, options, "pause");
+        case app::Command::resume: return app::order_queue(address, options, "resume");
+        case app::Command::throttle: return app::order_queue(address, options, "throttle");
         case app::Command::help:
         case app::Command::version: break;
     }

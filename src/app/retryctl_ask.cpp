@@ -80,9 +80,9 @@ int tell_undrained(const std::string& answer, const model::StatusView& status, c
     return exit_failed;
 }
 
-// Both explanations come with their text, ready to be printed.
-int show_explanation(const admin::AdminAddress& address, const std::string& target, const RetryctlOptions& options) {
-    const auto answer = understood(address, admin::get(address, target, patience), 200);
+// An answer that comes with its text, ready to be printed.
+int show_text(const admin::AdminAddress& address, Result<admin::Answer> given, const RetryctlOptions& options) {
+    const auto answer = understood(address, std::move(given), 200);
     if (!answer) return complain(answer.error(), exit_failed);
     if (options.json) {
         std::cout << answer->body;
@@ -92,12 +92,16 @@ int show_explanation(const admin::AdminAddress& address, const std::string& targ
     const auto value = boost::json::parse(answer->body, error);
     const auto* const text = error || !value.is_object() ? nullptr : value.as_object().if_contains("text");
     if (text == nullptr || !text->is_string()) {
-        return complain({ProblemCode::bad_syntax, admin::to_text(address), "the answer is not an explanation",
+        return complain({ProblemCode::bad_syntax, admin::to_text(address), "the answer has no text",
                          "use the retryctl of the daemon's version"},
                         exit_failed);
     }
     std::cout << text->as_string().c_str();
     return exit_fine;
+}
+
+int show(const admin::AdminAddress& address, const std::string& target, const RetryctlOptions& options) {
+    return show_text(address, admin::get(address, target, patience), options);
 }
 
 }  // namespace
@@ -112,11 +116,27 @@ Result<admin::Answer> ask_status(const admin::AdminAddress& address) {
 }
 
 int why_not(const admin::AdminAddress& address, const RetryctlOptions& options) {
-    return show_explanation(address, "/why-not?queue=" + admin::encoded(options.argument), options);
+    return show(address, "/why-not?queue=" + admin::encoded(options.argument), options);
 }
 
 int why(const admin::AdminAddress& address, const RetryctlOptions& options) {
-    return show_explanation(address, "/why?id=" + admin::encoded(options.argument), options);
+    return show(address, "/why?id=" + admin::encoded(options.argument), options);
+}
+
+int show_breakers(const admin::AdminAddress& address, const RetryctlOptions& options) {
+    return show(address, "/breakers", options);
+}
+
+int order_breaker(const admin::AdminAddress& address, const RetryctlOptions& options) {
+    auto target = "/breaker?name=" + admin::encoded(options.argument) + "&act=" + options.act;
+    if (options.lasting) target += "&for_ms=" + std::to_string(options.lasting->count());
+    return show_text(address, admin::post(address, target, patience), options);
+}
+
+int order_queue(const admin::AdminAddress& address, const RetryctlOptions& options, std::string_view act) {
+    auto target = "/" + std::string(act) + "?queue=" + admin::encoded(options.argument);
+    if (options.percent > 0) target += "&percent=" + std::to_string(options.percent);
+    return show_text(address, admin::post(address, target, patience), options);
 }
 
 int show_status(const admin::AdminAddress& address, const RetryctlOptions& options) {

@@ -1,10 +1,12 @@
 #include "app/retryctl_options.hpp"
 
 #include "admin/address.hpp"
+#include "model/order.hpp"
 #include "policyfile/scalars.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -20,6 +22,14 @@ Commands:
   why MESSAGE-ID      where a message is and why, as far as retryd knows
   top                 outcomes a second and what waits where, until Ctrl-C; each second, but
                       what lies on the broker is asked every 15 s
+  breakers            each breaker: its state, what it has counted, and what comes next
+  breaker open|close|disable|reset NAME [--for 30m]
+                      nothing passes; all passes; all passes and is counted only; as at the start.
+                      --for: so long, else until another word or the end of retryd
+  pause QUEUE         deliver nothing; what is in hand stays
+  throttle QUEUE --retries 20%
+                      let the return lane have this share of its normal rate
+  resume QUEUE        neither paused nor throttled
   drain [--wait 20s]  take nothing new, let deliveries finish, return the rest; wait until that is
                       done. retryd then stays, idle, until SIGTERM: for a preStop hook
 
@@ -33,7 +43,7 @@ Options, before or after the command:
   --version           the version of retryctl
   --                  what follows is no option: for ids that begin with a dash
 
-Exit codes: 0 answered, 1 retryd cannot be reached, does not know the queue, or is not drained in time,
+Exit codes: 0 answered, 1 retryd cannot be reached, does not know the name, or is not drained in time,
             2 wrong usage
 )";
 
@@ -43,15 +53,33 @@ struct KnownCommand {
     std::string_view word;
     Command command;
     std::string_view argument = {};  // what it asks for; empty: nothing
+    std::string_view option = {};    // that belongs to it
 };
-constexpr std::array commands{KnownCommand{"status", Command::status}, KnownCommand{"why-not", Command::why_not, "QUEUE"},
-                              KnownCommand{"why", Command::why, "MESSAGE-ID"}, KnownCommand{"top", Command::top},
-                              KnownCommand{"drain", Command::drain}};
+constexpr std::array commands{KnownCommand{"status", Command::status},
+                              KnownCommand{"why-not", Command::why_not, "QUEUE"},
+                              KnownCommand{"why", Command::why, "MESSAGE-ID"},
+                              KnownCommand{"top", Command::top},
+                              KnownCommand{"drain", Command::drain, "", "--wait"},
+                              KnownCommand{"breakers", Command::breakers},
+                              KnownCommand{"breaker", Command::breaker, "open|close|disable|reset NAME", "--for"},
+                              KnownCommand{"pause", Command::pause, "QUEUE"},
+                              KnownCommand{"resume", Command::resume, "QUEUE"},
+                              KnownCommand{"throttle", Command::throttle, "QUEUE", "--retries"}};
 
 const KnownCommand* known_command(std::string_view word) {
     const auto* const found =
         std::find_if(commands.begin(), commands.end(), [&](const KnownCommand& one) { return one.word == word; });
     return found == commands.end() ? nullptr : found;
+}
+
+std::size_t words_in(std::string_view text) {
+    return text.empty() ? 0 : 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
+}
+
+std::string owner_of(std::string_view option) {
+    const auto* const found =
+        std::find_if(commands.begin(), commands.end(), [&](const KnownCommand& one) { return one.option == option; });
+    return found == commands.end() ? "another command" : std::string(found->word);
 }
 
 model::Problem misuse(std::string what) {
@@ -83,7 +111,7 @@ public:
 
 private:
     std::optional<model::Problem> take(std::span<const std::string>& rest) {
-        for (const std::string_view name : {"--admin", "--token-file", "--wait"}) {
+        for (const std::string_view name : {"--admin", "--token-file", "--wait", "--for", "--retries"}) {
             const auto value = take_value(rest, name);
             if (value) return *value ? keep(name, **value) : value->error();
         }
@@ -98,11 +126,21 @@ private:
     std::optional<model::Problem> keep(std::string_view name, const std::string& value) {
         if (name == "--admin") options_.admin = value;
         if (name == "--token-file") options_.token_file = value;
-        if (name != "--wait") return std::nullopt;
-        const auto wait = policyfile::parse_duration(value);
-        if (!wait) return misuse("--wait: " + model::to_text(wait.error()));
-        options_.wait = *wait;
-        waits_ = true;
+        if (name == "--admin" || name == "--token-file") return std::nullopt;
+        special_ = name;
+        if (name == "--retries") return keep_share(value);
+        const auto span = policyfile::parse_duration(value);
+        if (!span) return misuse(special_ + ": " + model::to_text(span.error()));
+        if (name == "--wait") options_.wait = *span;
+        if (name == "--for") options_.lasting = *span;
+        return std::nullopt;
+    }
+
+    std::optional<model::Problem> keep_share(const std::string& value) {
+        const auto share = policyfile::parse_ratio(value);
+        const auto percent = share ? std::lround(share->value * 100) : 0;
+        if (percent < 1 || percent > 100) return misuse("--retries is a share of the lane's normal rate: 1% to 100%");
+        options_.percent = static_cast<std::uint32_t>(percent);
         return std::nullopt;
     }
 
@@ -129,19 +167,33 @@ private:
         if (words_.empty()) return misuse("no command");
         const auto* const known = known_command(words_.front());
         if (known == nullptr) return misuse("unknown command " + words_.front());
-        const std::size_t wanted = known->argument.empty() ? 1 : 2;
+        const std::size_t wanted = 1 + words_in(known->argument);
         if (words_.size() < wanted) return misuse(words_.front() + " needs " + std::string(known->argument));
         if (words_.size() > wanted) return misuse("one command at a time: " + words_.front() + " or " + words_[wanted]);
         options_.command = known->command;
-        if (wanted == 2) options_.argument = words_[1];
-        if (waits_ && known->command != Command::drain) return misuse("--wait belongs to drain");
+        if (wanted > 1) options_.argument = words_.back();
+        if (wanted > 2) options_.act = words_[1];
+        if (const auto problem = misfit(*known)) return *problem;
         return options_;
+    }
+
+    // What is wrong with the options and arguments of this command.
+    std::optional<model::Problem> misfit(const KnownCommand& known) const {
+        if (!special_.empty() && special_ != known.option) return misuse(special_ + " belongs to " + owner_of(special_));
+        if (known.command == Command::throttle && options_.percent == 0) return misuse("throttle needs --retries 20%");
+        if (known.command != Command::breaker) return std::nullopt;
+        const auto& acts = model::breaker_acts;
+        const bool is_act =
+            std::any_of(acts.begin(), acts.end(), [&](auto one) { return model::to_text(one) == options_.act; });
+        if (!is_act) return misuse("breaker needs " + std::string(known.argument));
+        if (options_.act == "reset" && options_.lasting) return misuse("reset has no --for: the breaker goes on by itself");
+        return std::nullopt;
     }
 
     RetryctlOptions options_;
     std::vector<std::string> words_;  // the command and its argument
     std::optional<Command> asked_about_itself_;
-    bool waits_ = false;
+    std::string special_;  // an option that belongs to one command
 };
 
 model::Result<std::string> read_token(const std::string& path) {

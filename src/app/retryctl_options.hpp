@@ -15,13 +15,29 @@ namespace retryd::app {
 
 extern const std::string_view retryctl_usage;
 
-enum class Command : std::uint8_t { status, why_not, why, top, drain, help, version };
+enum class Command : std::uint8_t {
+    status,
+    why_not,
+    why,
+    top,
+    drain,
+    breakers,
+    breaker,
+    pause,
+    resume,
+    throttle,
+    help,
+    version,
+};
 
 struct RetryctlOptions {
     Command command = Command::status;
     std::optional<std::string> admin;
     std::optional<std::string> token_file;
-    std::string argument;  // why_not: the queue; why: the message's id
+    std::string argument;  // why_not, pause, resume, throttle: the queue; why: the message's id; breaker: its name
+    std::string act;       // breaker: open, close, disable, reset
+    std::optional<model::Milliseconds> lasting;  // breaker: --for
+    std::uint32_t percent = 0;                   // throttle: --retries
     bool json = false;
     model::Milliseconds wait = std::chrono::seconds{20};
 };

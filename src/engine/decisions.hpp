@@ -25,6 +25,7 @@ struct Decision {
     std::optional<model::Outcome> outcome;  // that led to it; nothing: none did
     std::uint32_t attempts = 0;             // spent by then
     model::Milliseconds wait{0};            // in hand or in a tier
+    std::optional<core::HeldBy> held_by;    // the guard that is why it waits
     std::string place;                      // the queue that its copy goes to; empty: none
     std::string error;                      // "type: message", cut; empty: none
 };

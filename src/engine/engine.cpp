@@ -5,6 +5,7 @@
 #include "engine/drain.hpp"
 #include "engine/explain.hpp"
 #include "engine/links.hpp"
+#include "engine/orders.hpp"
 #include "engine/parts.hpp"
 #include "engine/serving.hpp"
 #include "engine/state.hpp"
@@ -184,6 +185,12 @@ void Engine::timer_due(const model::Clock& now) {
 
 void Engine::drain(std::string_view who, const model::Clock& now) {
     parts_->at(now, [&](State& state) { begin_drain(state, who); });
+}
+
+bool Engine::obey(const model::Order& order, std::string_view who, const model::Clock& now) {
+    bool obeyed = false;
+    parts_->at(now, [&](State& state) { obeyed = engine::obey(state, order, who); });
+    return obeyed;
 }
 
 void Engine::stop(std::string_view who, const model::Clock& now) {

@@ -7,6 +7,7 @@
 
 #include "model/figures.hpp"
 #include "model/names.hpp"
+#include "model/order.hpp"
 #include "model/outcome.hpp"
 #include "model/policy.hpp"
 #include "model/status.hpp"
@@ -63,6 +64,8 @@ public:
     void timer_due(const model::Clock& now);
     // Drains for whoever asked, and stays idle until stop(). Said twice it changes nothing.
     void drain(std::string_view who, const model::Clock& now);
+    // False: there is no such breaker, or no such queue.
+    [[nodiscard]] bool obey(const model::Order& order, std::string_view who, const model::Clock& now);
     // Drains where nobody has asked for it yet, and ends.
     void stop(std::string_view who, const model::Clock& now);
 

@@ -64,6 +64,7 @@ DecisionView view_of(const State& state, const Decision& decision) {
             .reason = decision.reason,
             .attempts = decision.attempts,
             .wait = decision.wait,
+            .held_by = decision.held_by ? std::string(core::to_text(*decision.held_by)) : "",
             .place = {decision.place},
             .error = decision.error};
 }

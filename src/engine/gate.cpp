@@ -146,7 +146,8 @@ void set_aside_barred(State& state, QueueState& queue) {
     const auto& last = queue.guards.last_tries;
     const bool none_is_barred = queue.policy.needs.empty() && (!last || last->breaker.lets_all());
     if (none_is_barred) return;
-    if (last && !last->breaker.lets_all() && !queue.guards.park->is_spent(state.now.steady))
+    const bool by_itself = last && !last->breaker.lets_all() && last->forced_by.empty();
+    if (by_itself && !queue.guards.park->is_spent(state.now.steady))
         change(state, *queue.guards.last_tries, [&](core::Breaker& breaker) { breaker.reset(state.now.steady); });
     for (auto* list : {&queue.ready[at(Side::work)], &queue.ready[at(Side::lane)], &queue.suspects, &queue.accused})
         clear_front(state, queue, *list);

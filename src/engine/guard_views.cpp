@@ -38,7 +38,8 @@ std::string counted(const core::Breaker& breaker, core::Breaker::Counts counts) 
     return text;
 }
 
-std::string why(const core::Breaker& breaker, core::Breaker::Counts counts, model::SteadyTime now) {
+std::string why(const Guarded& guarded, core::Breaker::Counts counts, model::SteadyTime now) {
+    const auto& breaker = guarded.breaker;
     const auto left = breaker.until() ? seconds(between(now, *breaker.until())) : std::string();
     switch (breaker.state()) {
         case BreakerState::closed: return counted(breaker, counts) + "; " + thresholds(breaker.policy());
@@ -54,7 +55,7 @@ std::string why(const core::Breaker& breaker, core::Breaker::Counts counts, mode
         case BreakerState::disabled: break;
     }
     const auto end = left.empty() ? "until an operator says otherwise" : "for " + left + " more";
-    return "by an operator, " + end + "; " + counted(breaker, counts);
+    return "by " + guarded.forced_by + ", " + end + "; " + counted(breaker, counts);
 }
 
 model::BreakerView view_of(const Guarded& guarded, const model::Clock& now) {
@@ -70,7 +71,8 @@ model::BreakerView view_of(const Guarded& guarded, const model::Clock& now) {
     view.failed = counts.failed;
     view.slow = counts.slow;
     view.probes_in_flight = breaker.probes_in_flight();
-    view.why = explain(breaker, now);
+    view.why = explain(guarded, now);
+    view.forced_by = guarded.forced_by;
     if (guarded.recovery) view.recovering_at = guarded.recovery->per_second();
     view.transitions = guarded.transitions;
     return view;
@@ -85,8 +87,8 @@ void show_budget(const std::optional<core::Budget>& budget, const std::optional<
 
 }  // namespace
 
-std::string explain(const core::Breaker& breaker, const model::Clock& now) {
-    return why(breaker, breaker.counts(now.steady), now.steady);
+std::string explain(const Guarded& guarded, const model::Clock& now) {
+    return why(guarded, guarded.breaker.counts(now.steady), now.steady);
 }
 
 std::vector<model::BreakerView> breaker_views(const State& state, const model::Clock& now) {
@@ -106,6 +108,10 @@ void show_guards(const QueueState& queue, const model::Clock& now, model::QueueV
     view.storm_transitions = guards.storm_transitions;
     if (guards.lane_rate) view.lane_rate = guards.lane_rate->per_second();
     if (guards.paused) view.paused_by = guards.paused_by;
+    if (guards.operator_share < 1) {
+        view.throttled_by = guards.throttled_by;
+        view.throttled_to = guards.operator_share;
+    }
 }
 
 }  // namespace retryd::engine

@@ -11,7 +11,7 @@ namespace retryd::engine {
 
 [[nodiscard]] std::vector<model::BreakerView> breaker_views(const State& state, const model::Clock& now);
 // Why it is as it is: the counts, the threshold, and what comes next.
-[[nodiscard]] std::string explain(const core::Breaker& breaker, const model::Clock& now);
+[[nodiscard]] std::string explain(const Guarded& guarded, const model::Clock& now);
 // Budgets, storm, lane and pause of the queue, into its view.
 void show_guards(const QueueState& queue, const model::Clock& now, model::QueueView& view);
 

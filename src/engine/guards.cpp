@@ -53,6 +53,10 @@ const char* event_of(BreakerState state) {
     return "breaker_forced";
 }
 
+bool is_forced(BreakerState state) {
+    return state == BreakerState::forced_open || state == BreakerState::forced_closed || state == BreakerState::disabled;
+}
+
 void log_change(State& state, const Guarded& guarded, core::Breaker::Counts counts) {
     const auto& breaker = guarded.breaker;
     std::vector<std::pair<std::string_view, std::string>> fields{{"breaker", guarded.name},
@@ -62,6 +66,7 @@ void log_change(State& state, const Guarded& guarded, core::Breaker::Counts coun
         fields.emplace_back("failed", std::to_string(counts.failed));
         if (counts.slow > 0) fields.emplace_back("slow", std::to_string(counts.slow));
     }
+    if (is_forced(breaker.state())) fields.emplace_back("by", guarded.forced_by);
     if (breaker.until()) {
         const auto left = std::chrono::duration_cast<model::Milliseconds>(*breaker.until() - state.now.steady);
         fields.emplace_back("for_ms", std::to_string(left.count()));
@@ -70,15 +75,22 @@ void log_change(State& state, const Guarded& guarded, core::Breaker::Counts coun
     log(state, level, event_of(breaker.state()), std::move(fields));
 }
 
+bool was_shut(BreakerState before) {
+    return before == BreakerState::half_open || before == BreakerState::open || before == BreakerState::forced_open;
+}
+
+void follow_with_recovery(core::Recovery& recovery, BreakerState before, BreakerState after, model::SteadyTime now) {
+    if (after == BreakerState::open || after == BreakerState::forced_open) recovery.opened(now);
+    if (after == BreakerState::closed && was_shut(before)) recovery.closed(now);
+    if (after == BreakerState::forced_closed || after == BreakerState::disabled) recovery.end();
+}
+
 void follow(State& state, Guarded& guarded, BreakerState before, core::Breaker::Counts counts) {
     const auto after = guarded.breaker.state();
     ++guarded.transitions[static_cast<std::size_t>(after)];
     log_change(state, guarded, counts);
-    if (guarded.recovery) {
-        if (after == BreakerState::open) guarded.recovery->opened(state.now.steady);
-        if (after == BreakerState::closed && before == BreakerState::half_open) guarded.recovery->closed(state.now.steady);
-        if (after == BreakerState::forced_closed || after == BreakerState::disabled) guarded.recovery->end();
-    }
+    if (!is_forced(after)) guarded.forced_by.clear();
+    if (guarded.recovery) follow_with_recovery(*guarded.recovery, before, after, state.now.steady);
     for (auto& queue : state.queues) {
         if (after == BreakerState::closed && is_stopped_by(state, queue, guarded)) queue.watch.begin_slowly(state.now.steady);
         state.touch(queue);
@@ -191,16 +203,21 @@ void look_for_storms(State& state) {
         auto& guards = queue.guards;
         if (guards.storm) look_for_storm(state, queue);
         guards.lane_rates.looked(guards.lane_calls, !guards.lane_rate, state.now.steady);
-        const auto share = guards.storm ? guards.storm->lane_share() : 1;
-        const auto rate = core::lane_rate(guards.lane_rates.normal(), share, guards.operator_share);
-        if (!rate) {
-            guards.lane_rate.reset();
-        } else if (guards.lane_rate) {
-            guards.lane_rate->set_rate(*rate, std::max(*rate, 1.0), state.now.steady);
-        } else {
-            guards.lane_rate.emplace(*rate, 1, state.now.steady);
-        }
+        set_lane_rate(state, queue);
         state.touch(queue);
+    }
+}
+
+void set_lane_rate(State& state, QueueState& queue) {
+    auto& guards = queue.guards;
+    const auto share = guards.storm ? guards.storm->lane_share() : 1;
+    const auto rate = core::lane_rate(guards.lane_rates.normal(), share, guards.operator_share);
+    if (!rate) {
+        guards.lane_rate.reset();
+    } else if (guards.lane_rate) {
+        guards.lane_rate->set_rate(*rate, std::max(*rate, 1.0), state.now.steady);
+    } else {
+        guards.lane_rate.emplace(*rate, 1, state.now.steady);
     }
 }
 

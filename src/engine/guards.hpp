@@ -31,7 +31,8 @@ struct Guarded {
     Guarded(std::string its_name, const model::BreakerPolicy& policy, const model::RecoverPolicy* recover,
             model::SteadyTime now);
 
-    std::string name;  // "queue:orders", "payments": in commands, labels and the log
+    std::string name;       // "queue:orders", "payments": in commands, labels and the log
+    std::string forced_by;  // the operator; empty: it is as it is by itself
     core::Breaker breaker;
     std::optional<core::Recovery> recovery;
     std::array<std::uint64_t, model::breaker_state_count> transitions{};  // into each state
@@ -67,6 +68,7 @@ struct QueueGuards {
     core::LaneRates lane_rates;
     std::uint64_t lane_calls = 0;  // so far
     double operator_share = 1;     // of the lane's normal rate
+    std::string throttled_by;      // where operator_share is under 1
     std::optional<LoadControl> load;
     std::deque<model::DeliveryKey> rationed;  // ready, and waiting for a token of a dependency
     std::optional<model::SteadyTime> paused;  // by an operator, since
@@ -80,6 +82,8 @@ void change(State& state, Guarded& guarded, const std::function<void(core::Break
 void mind_breakers(State& state);
 // Each look at the depths: what they say of retries and storms.
 void look_for_storms(State& state);
+// How fast the lane may be, by the storm guard and the operator.
+void set_lane_rate(State& state, QueueState& queue);
 
 // All that there are, by name.
 void each_breaker(State& state, const std::function<void(Guarded&)>& visit);

@@ -117,7 +117,7 @@ void add_copies(const State& state, const QueueState& queue, const HandFacts& fa
 void add_breaker(const Guarded& guarded, const std::string& effect, const model::Clock& now,
                  std::vector<model::StallView>& stalls) {
     if (guarded.breaker.lets_all()) return;
-    stalls.push_back({Cause::breaker_open, guarded.name + effect + ": " + explain(guarded.breaker, now),
+    stalls.push_back({Cause::breaker_open, guarded.name + effect + ": " + explain(guarded, now),
                       between(guarded.breaker.since(), now.steady)});
 }
 
@@ -129,7 +129,7 @@ void add_budget(const std::optional<core::Budget>& budget, const char* name, con
 
 void add_guards(const State& state, const QueueState& queue, const model::Clock& now, std::vector<model::StallView>& stalls) {
     const auto& guards = queue.guards;
-    if (guards.paused) stalls.push_back({Cause::paused, guards.paused_by, between(*guards.paused, now.steady)});
+    if (guards.paused) stalls.push_back({Cause::paused, "by " + guards.paused_by, between(*guards.paused, now.steady)});
     for (const auto* one : {&guards.consumer, &guards.refusals})
         if (*one) add_breaker(**one, "", now, stalls);
     for (const auto& need : queue.policy.needs) {
@@ -141,7 +141,8 @@ void add_guards(const State& state, const QueueState& queue, const model::Clock&
     if (guards.lane_rate) {
         const auto rate = std::to_string(static_cast<int>(guards.lane_rate->per_second() + 0.5));
         const auto since = guards.storm ? guards.storm->since() : now.steady;
-        stalls.push_back({Cause::storm_damped, "the lane has " + rate + " calls a second", between(since, now.steady)});
+        const auto who = guards.operator_share < 1 ? "by " + guards.throttled_by + ", " : "";
+        stalls.push_back({Cause::storm_damped, who + "the lane has " + rate + " calls a second", between(since, now.steady)});
     }
     const bool waits = guards.rate && !guards.rate->has(now.steady) &&
                        (!queue.ready[at(model::Side::work)].empty() || !queue.ready[at(model::Side::lane)].empty());

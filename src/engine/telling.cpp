@@ -54,6 +54,7 @@ void write_line(State& state, const Held& held, const Verdict& verdict, const co
     fields.emplace_back("attempts", std::to_string(verdict.ledger.attempts));
     if (verdict.ledger.suspect) fields.emplace_back("trial", std::to_string(*verdict.ledger.suspect));
     if (verdict.wait.count() > 0) fields.emplace_back("wait_ms", std::to_string(verdict.wait.count()));
+    if (verdict.held_by) fields.emplace_back("held_by", core::to_text(*verdict.held_by));
     if (!place.value.empty()) fields.emplace_back("to", place.value);
     if (judgement != nullptr) {
         fields.emplace_back("outcome", model::to_text(judgement->outcome));
@@ -83,6 +84,7 @@ void tell(State& state, const Held& held, const Verdict& verdict, const core::Ju
     decision.reason = verdict.reason;
     decision.attempts = attempts;
     decision.wait = verdict.wait;
+    decision.held_by = verdict.held_by;
     decision.place = place.value;
     if (judgement != nullptr) {
         decision.outcome = judgement->outcome;

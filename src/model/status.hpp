@@ -31,6 +31,7 @@ struct BreakerView {
     std::uint32_t calls = 0, failed = 0, slow = 0;  // within the window
     std::uint32_t probes_in_flight = 0;
     std::string why;           // a sentence: the counts, the threshold, and what comes next
+    std::string forced_by;     // an operator; empty: it is as it is by itself
     double recovering_at = 0;  // calls a second that the rate is limited to after it closed; 0: not limited
     std::array<std::uint64_t, breaker_state_count> transitions{};  // into each state, since the start
 };
@@ -70,6 +71,8 @@ struct QueueView {
     std::array<std::uint64_t, storm_state_count> storm_transitions{};
     std::optional<double> lane_rate;  // calls a second that the lane may have; nothing: not damped
     std::string paused_by;            // an operator; empty: not paused
+    std::string throttled_by;         // the same of the lane
+    double throttled_to = 1;          // of its normal rate
     bool subscribed_work = false;
     bool subscribed_lane = false;
     std::vector<DepthView> depths;  // empty: not asked yet
@@ -121,6 +124,7 @@ struct DecisionView {
     std::optional<Reason> reason;    // lot
     std::uint32_t attempts = 0;      // spent by then
     Milliseconds wait{0};            // quick_retry, retry, hold
+    std::string held_by = {};        // hold: the guard that is why; empty: none
     QueueName place;                 // where its copy went; empty: none
     std::string error;               // "type: message", cut; empty: none
 };

@@ -2,6 +2,7 @@
 // What an operator can see and do; implemented by the engine, used by admin/ and metrics/ on the main loop.
 
 #include "model/figures.hpp"
+#include "model/order.hpp"
 #include "model/status.hpp"
 
 #include <string_view>
@@ -18,6 +19,8 @@ public:
     // Takes nothing new, finishes, and stays idle until it is stopped. `who` asked for it, for the log. Said twice it changes
     // nothing.
     virtual void drain(std::string_view who) = 0;
+    // False: there is no such breaker, or no such queue.
+    [[nodiscard]] virtual bool obey(const model::Order& order, std::string_view who) = 0;
 };
 
 }  // namespace retryd::ports

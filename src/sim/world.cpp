@@ -45,6 +45,10 @@ void World::begin_engine() {
     engine_->check_invariants();
 }
 
+bool World::obey(const model::Order& order, std::string_view who) {
+    return engine_->obey(order, who, time_.now());
+}
+
 void World::drain() {
     engine_->stop("sim", time_.now());
     engine_->check_invariants();

@@ -53,6 +53,7 @@ public:
     void start();
     void crash();  // kill -9, and a new daemon at once
     void drain();
+    [[nodiscard]] bool obey(const model::Order& order, std::string_view who);
     void tamper_with(Tamper& tamper) { tamper_ = &tamper; }
 
     // To a work queue; gives the message's number.

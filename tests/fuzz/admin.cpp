@@ -58,10 +58,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto response = admin::respond(request, door, daemon, [] { return std::string("up 1\n"); });
     check(response);
     check_query(target);
-    const bool may_change = method == "POST" && admin::path_of(target) == "/drain" && door.kind == admin::ListenerKind::admin &&
-                            !request.has_origin && content_type.size() >= 16 &&
+    const bool is_drain = admin::path_of(target) == "/drain";
+    const bool may_change = method == "POST" && door.kind == admin::ListenerKind::admin && !request.has_origin &&
+                            content_type.size() >= 16 &&
                             (door.token.empty() || authorization.find(token) != std::string_view::npos);
-    require(daemon.drains == 0 || may_change, "nothing changes without the right to change it");
+    require((daemon.drains == 0 && daemon.orders == 0) || may_change, "nothing changes without the right to change it");
+    require(daemon.drains == 0 || is_drain, "only who asks for a drain gets one");
     require((response.status == 202) == (daemon.drains == 1), "and what changes is said");
     const bool health = target.starts_with("/livez") || target.starts_with("/readyz") || target.starts_with("/flowz");
     if (!door.token.empty() && authorization.find(token) == std::string_view::npos && !health)

@@ -13,6 +13,7 @@ public:
     retryd::model::WhyView story;
     retryd::model::Figures numbers;
     int drains = 0;
+    int orders = 0;
 
     [[nodiscard]] retryd::model::StatusView status() const override { return view; }
     [[nodiscard]] retryd::model::WhyView why(std::string_view id) const override {
@@ -22,6 +23,7 @@ public:
     }
     [[nodiscard]] const retryd::model::Figures& figures() const override { return numbers; }
     void drain(std::string_view) override { ++drains; }
+    [[nodiscard]] bool obey(const retryd::model::Order&, std::string_view) override { return ++orders % 2 == 0; }
 };
 
 }  // namespace fuzz

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace samples {
 
@@ -49,6 +50,8 @@ public:
     model::StatusView view = samples::status();
     model::Figures numbers;
     std::string drained_by;
+    std::vector<model::Order> orders;
+    std::string ordered_by;
     model::WhyView story;
     [[nodiscard]] model::StatusView status() const override { return view; }
     [[nodiscard]] model::WhyView why(std::string_view id) const override {
@@ -60,6 +63,11 @@ public:
     void drain(std::string_view who) override {
         drained_by = who;
         view.draining = true;
+    }
+    [[nodiscard]] bool obey(const model::Order& order, std::string_view who) override {
+        orders.push_back(order);
+        ordered_by = who;
+        return order.target != "nobody";
     }
 };
 

@@ -54,6 +54,8 @@ model::StatusView full_status() {
     status.queues[0].storm_transitions = {1, 0, 2, 3};
     status.queues[0].lane_rate = 4.5;
     status.queues[0].paused_by = "anna";
+    status.queues[0].throttled_by = "bert";
+    status.queues[0].throttled_to = 0.25;
     status.queues[0].depths = {{{"orders"}, "work", "", 104}, {{"retryd.orders.delay.800ms"}, "delay", "800ms", 10}};
     return status;
 }
@@ -66,31 +68,17 @@ TEST_CASE("the keys are the members' names") {
                                               "drained", "memory_used", "memory_limit", "links", "breakers", "queues"});
     CHECK(keys(json.at("breakers").at(0)) == std::set<std::string>{"name", "state", "lasting_ms", "left_ms", "window_ms",
                                                                    "calls", "failed", "slow", "probes_in_flight", "why",
-                                                                   "recovering_at", "transitions"});
+                                                                   "recovering_at", "transitions", "forced_by"});
     CHECK(keys(json.at("links").at(0)) == std::set<std::string>{"name", "up", "blocked", "address", "trouble"});
     const auto& queue = json.at("queues").at(0);
-    CHECK(keys(queue) == std::set<std::string>{"name",
-                                               "consumer",
-                                               "state",
-                                               "stalls",
-                                               "in_hand",
-                                               "in_flight",
-                                               "suspects",
-                                               "waiting_quick",
-                                               "being_copied",
-                                               "concurrency",
-                                               "slots",
-                                               "credit",
-                                               "held_back",
-                                               "deliveries",
-                                               "delivery_seconds",
-                                               "budgets",
-                                               "storm",
-                                               "storm_transitions",
-                                               "lane_rate",
-                                               "paused_by",
-                                               "subscribed_work",
-                                               "subscribed_lane",
+    CHECK(keys(queue) == std::set<std::string>{"name",         "consumer",        "state",
+                                               "stalls",       "in_hand",         "in_flight",
+                                               "suspects",     "waiting_quick",   "being_copied",
+                                               "concurrency",  "slots",           "credit",
+                                               "held_back",    "deliveries",      "delivery_seconds",
+                                               "budgets",      "storm",           "storm_transitions",
+                                               "lane_rate",    "paused_by",       "throttled_by",
+                                               "throttled_to", "subscribed_work", "subscribed_lane",
                                                "depths"});
     CHECK(keys(queue.at("stalls").at(0)) == std::set<std::string>{"cause", "detail", "lasting_ms"});
     CHECK(keys(queue.at("depths").at(0)) == std::set<std::string>{"queue", "kind", "tier", "messages"});
