@@ -96,6 +96,7 @@ json::value written(const model::QueueView& queue) {
                         {"waiting_quick", queue.waiting_quick},
                         {"being_copied", queue.being_copied},
                         {"concurrency", queue.concurrency},
+                        {"concurrency_max", queue.concurrency_max},
                         {"slots", queue.slots},
                         {"credit", queue.credit ? json::value(*queue.credit) : json::value()},
                         {"held_back", queue.held_back},
@@ -215,6 +216,7 @@ void read(const json::value& value, model::QueueView& queue) {
     read(value.at("waiting_quick"), queue.waiting_quick);
     read(value.at("being_copied"), queue.being_copied);
     read(value.at("concurrency"), queue.concurrency);
+    read(value.at("concurrency_max"), queue.concurrency_max);
     read(value.at("slots"), queue.slots);
     if (!value.at("credit").is_null()) read(value.at("credit"), queue.credit.emplace());
     queue.held_back = value.at("held_back").as_bool();

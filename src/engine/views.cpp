@@ -1,6 +1,7 @@
 #include "engine/views.hpp"
 
 #include "engine/guard_views.hpp"
+#include "engine/serving.hpp"
 #include "engine/stalls.hpp"
 
 namespace retryd::engine {
@@ -34,8 +35,9 @@ model::QueueView view_of(const State& state, const QueueState& queue, const Hand
     view.suspects = facts.suspects;
     view.waiting_quick = static_cast<std::uint32_t>(queue.waiting.size());
     view.being_copied = queue.copying;
-    view.concurrency = queue.policy.deliver.concurrency;
-    view.slots = queue.watch.permits(queue.policy.deliver.concurrency, now.steady);
+    view.concurrency = concurrency_of(queue);
+    view.concurrency_max = queue.policy.deliver.concurrency;
+    view.slots = queue.watch.permits(view.concurrency, now.steady);
     view.credit = state.ports.consumer.credit(queue.id);
     view.held_back = queue.held_back;
     const auto& figures = state.figures.queues[queue.id.value];

@@ -122,6 +122,9 @@ void add_queues(Families& families, const std::vector<model::QueueView>& queues)
     auto& hand = families.add("retryd_in_hand", MetricType::Gauge, "Messages taken from the broker and not settled yet");
     for (const auto& queue : queues) add_count(hand, queue_label(queue.name.value), queue.in_hand);
 
+    auto& concurrency = families.add("retryd_concurrency", MetricType::Gauge, "Messages that may be at a consumer at once");
+    for (const auto& queue : queues) add_count(concurrency, queue_label(queue.name.value), queue.concurrency);
+
     auto& depth =
         families.add("retryd_queue_depth", MetricType::Gauge, "Ready messages as the broker last said, by kind of queue");
     for (const auto& queue : queues) {

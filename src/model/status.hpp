@@ -59,8 +59,9 @@ struct QueueView {
     std::uint32_t in_flight = 0;  // handed to a consumer
     std::uint32_t suspects = 0;   // of taking their consumer down: kept apart from the others
     std::uint32_t waiting_quick = 0;
-    std::uint32_t being_copied = 0;  // published, not confirmed yet
-    std::uint32_t concurrency = 0;
+    std::uint32_t being_copied = 0;       // published, not confirmed yet
+    std::uint32_t concurrency = 0;        // in force: found out, where the policy leaves it open
+    std::uint32_t concurrency_max = 0;    // as the policy has it
     std::uint32_t slots = 0;              // of concurrency, open now: fewer while the consumer starts, none while it is away
     std::optional<std::uint32_t> credit;  // further deliveries that the consumer takes now; nothing: it sets no limit
     bool held_back = false;               // intake pauses: too many copies cannot leave

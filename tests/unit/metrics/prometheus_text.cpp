@@ -149,6 +149,7 @@ TEST_CASE("the metrics are these, of these types") {
                                                       {"retryd_retries_scheduled_total", "counter"},
                                                       {"retryd_retry_lateness_seconds", "histogram"},
                                                       {"retryd_parked_total", "counter"},
+                                                      {"retryd_concurrency", "gauge"},
                                                       {"retryd_in_flight", "gauge"},
                                                       {"retryd_in_hand", "gauge"},
                                                       {"retryd_queue_depth", "gauge"},
@@ -209,6 +210,7 @@ TEST_CASE("the figures are where they belong") {
     queue.without_id = 6;
     model::StatusView status = status_of("orders");
     status.queues[0].in_flight = 8;
+    status.queues[0].concurrency = 16;
     status.queues[0].in_hand = 12;
     status.queues[0].stalls = {{model::Cause::queue_missing, "no queue", 1s}};
     status.queues[0].depths = {{{"a"}, "delay", "800ms", 10}, {{"b"}, "delay", "1s", 11}, {{"p"}, "parked", "", 2}};
@@ -222,6 +224,7 @@ TEST_CASE("the figures are where they belong") {
     CHECK(value(families, "retryd_redeliveries_total", {{"queue", "orders"}}) == 5);
     CHECK(value(families, "retryd_messages_without_id_total", {{"queue", "orders"}}) == 6);
     CHECK(value(families, "retryd_in_flight", {{"queue", "orders"}}) == 8);
+    CHECK(value(families, "retryd_concurrency", {{"queue", "orders"}}) == 16);
     CHECK(value(families, "retryd_in_hand", {{"queue", "orders"}}) == 12);
     CHECK(value(families, "retryd_stall", {{"queue", "orders"}, {"cause", "queue-missing"}}) == 1);
     CHECK(value(families, "retryd_stall", {{"queue", "orders"}, {"cause", "broker-down"}}) == 0);
