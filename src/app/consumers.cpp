@@ -18,6 +18,7 @@ const ports::Consumer& Consumers::of(model::QueueId queue) const {
 }
 
 void Consumers::deliver(ports::Delivery&& delivery) {
+    if (delivery.fallback) return http_.deliver(std::move(delivery));
     of(delivery.queue).deliver(std::move(delivery));
 }
 

@@ -14,18 +14,36 @@ HttpConsumer::HttpConsumer(boost::asio::io_context& io, const model::Policy& pol
         const model::QueueId id{static_cast<std::uint32_t>(pools_.size())};
         pools_.push_back(std::make_shared<HttpPool>(io, id, queue.deliver, inbox));
     }
+    for (const auto& dependency : policy.dependencies) {
+        auto& fallbacks = fallbacks_.emplace_back();
+        for (const auto& target : dependency.fallback) {
+            auto deliver = std::make_unique<model::DeliverPolicy>();
+            deliver->http = target;
+            auto pool = std::make_shared<HttpPool>(io, model::QueueId{}, *deliver, inbox);
+            fallbacks.push_back({std::move(deliver), std::move(pool)});
+        }
+    }
 }
 
 HttpConsumer::~HttpConsumer() = default;
 
 void HttpConsumer::deliver(ports::Delivery&& delivery) {
     const auto queue = delivery.queue.value;
+    if (const auto fallback = delivery.fallback) {
+        const auto& [policy, pool] = fallbacks_[fallback->dependency][fallback->position];
+        auto head = request_head(delivery, policy_.queues[queue], policy->http);
+        return pool->send({delivery.key, std::move(head), std::move(delivery.message)});
+    }
     auto head = request_head(delivery, policy_.queues[queue]);
     pools_[queue]->send({delivery.key, std::move(head), std::move(delivery.message)});
 }
 
 bool HttpConsumer::abandon(model::DeliveryKey key) {
-    return std::any_of(pools_.begin(), pools_.end(), [key](const auto& pool) { return pool->abandon(key); });
+    const auto abandons = [key](const auto& pool) { return pool->abandon(key); };
+    if (std::any_of(pools_.begin(), pools_.end(), abandons)) return true;
+    return std::any_of(fallbacks_.begin(), fallbacks_.end(), [&](const auto& fallbacks) {
+        return std::any_of(fallbacks.begin(), fallbacks.end(), [&](const auto& one) { return abandons(one.pool); });
+    });
 }
 
 void HttpConsumer::probe(model::QueueId queue) {

@@ -1,5 +1,6 @@
 #pragma once
-// The consumer behind ports::Consumer, over HTTP/1.1: one pool of connections for each queue. On the main loop only.
+// The consumer behind ports::Consumer, over HTTP/1.1: one pool of connections for each queue, and one for
+// each fallback of a dependency. On the main loop only.
 //
 // No deadline of a delivery is kept here: the engine abandons what takes too long. A consumer that is destroyed closes its
 // connections and reports nothing more; what the loop still has to finish touches nothing of it.
@@ -33,7 +34,13 @@ public:
 
 private:
     const model::Policy& policy_;
-    std::vector<std::shared_ptr<HttpPool>> pools_;  // by QueueId; shared for their timers' handlers alone
+    using PoolPtr = std::shared_ptr<HttpPool>;  // shared for their timers' handlers alone
+    struct FallbackPool {
+        std::unique_ptr<model::DeliverPolicy> policy;  // of which the pool keeps a reference
+        PoolPtr pool;
+    };
+    std::vector<PoolPtr> pools_;                        // by QueueId
+    std::vector<std::vector<FallbackPool>> fallbacks_;  // by position in the policy, and in the dependency's list
 };
 
 }  // namespace retryd::deliver

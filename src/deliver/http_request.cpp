@@ -76,6 +76,7 @@ void write_delivery(OwnHeaders& own, const ports::Delivery& delivery, const mode
     own.raw("Retryd-Redelivered", delivery.redelivered ? "true" : "false");
     const auto last_error = std::string_view(delivery.last_error).substr(0, longest_last_error);
     if (!last_error.empty()) own.escaped("Retryd-Last-Error", last_error);
+    if (!delivery.fallback_for.empty()) own.raw("Retryd-Fallback-For", delivery.fallback_for);
 }
 
 void write_properties(OwnHeaders& own, const model::Properties& properties) {
@@ -166,11 +167,15 @@ void omit_largest(ApplicationHeaders& application, std::size_t room) {
 }  // namespace
 
 std::string request_head(const ports::Delivery& delivery, const model::QueuePolicy& queue) {
+    return request_head(delivery, queue, queue.deliver.http);
+}
+
+std::string request_head(const ports::Delivery& delivery, const model::QueuePolicy& queue, const model::HttpTarget& target) {
     const auto& fixed = queue.deliver.headers;
     OwnHeaders own(fixed);
     auto& head = own.lines();
-    head.append("POST ").append(queue.deliver.http.path).append(" HTTP/1.1\r\n");
-    own.raw("Host", queue.deliver.http.host);
+    head.append("POST ").append(target.path).append(" HTTP/1.1\r\n");
+    own.raw("Host", target.host);
     own.raw("Content-Length", std::to_string(delivery.message->body.size()));
     own.fixed();
     write_delivery(own, delivery, queue);

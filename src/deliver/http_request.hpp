@@ -21,6 +21,9 @@ namespace retryd::deliver {
 inline constexpr std::size_t max_request_head = 16 * 1024;
 
 [[nodiscard]] std::string request_head(const ports::Delivery& delivery, const model::QueuePolicy& queue);
+// The same to somebody else than the queue's consumer.
+[[nodiscard]] std::string request_head(const ports::Delivery& delivery, const model::QueuePolicy& queue,
+                                       const model::HttpTarget& target);
 
 // The standing gate's question, whole; the policy has a gate.
 [[nodiscard]] std::string ready_request(const model::DeliverPolicy& policy);

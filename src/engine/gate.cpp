@@ -43,6 +43,18 @@ bool is_last_try(const QueueState& queue, const Held& held) {
     return held.side() == Side::lane && held.stay.ledger.retries >= queue.policy.retry.max;
 }
 
+// It lets nothing through, and does not stop the whole queue for that.
+bool bars(const State& state, const QueueState& queue, std::size_t dependency) {
+    const bool stops_the_queue = (queue.guards.pausing >> dependency & 1U) != 0;
+    return !stops_the_queue && is_closed_to_all(state.dependencies[dependency].guarded.breaker);
+}
+
+// What may take its consumer down is not given to another one.
+std::optional<std::size_t> fallback_from(const State& state, const Held& held, std::size_t dependency) {
+    if (held.stay.standing != core::Standing::trusted) return std::nullopt;
+    return state.dependencies[dependency].fallback(state.now.steady);
+}
+
 enum class Leave : std::uint8_t { go, wait, divert };
 
 Leave leave_of(const State& state, const QueueState& queue, const Held& held) {
@@ -50,20 +62,30 @@ Leave leave_of(const State& state, const QueueState& queue, const Held& held) {
     if (last && is_closed_to_all(last->breaker) && is_last_try(queue, held)) return Leave::divert;
     auto leave = Leave::go;
     each_bit(held.needs, [&](std::size_t i) {
-        const auto& dependency = state.dependencies[i];
-        const bool stops_the_queue = (queue.guards.pausing >> i & 1U) != 0;
-        if (!stops_the_queue && is_closed_to_all(dependency.guarded.breaker)) {
-            leave = Leave::divert;
-        } else if (leave == Leave::go && !dependency.has_token(state.now.steady)) {
+        if (bars(state, queue, i)) {
+            if (!fallback_from(state, held, i)) leave = Leave::divert;
+        } else if (leave == Leave::go && !state.dependencies[i].has_token(state.now.steady)) {
             leave = Leave::wait;
         }
     });
     return leave;
 }
 
+bool none_is_barred(const QueueState& queue) {
+    const auto& last = queue.guards.last_tries;
+    return queue.policy.needs.empty() && (!last || last->breaker.lets_all());
+}
+
+// What one of its messages lacks, all lack.
+bool all_need_the_same(const QueueState& queue) {
+    const auto& needs = queue.policy.needs;
+    return std::all_of(needs.begin(), needs.end(), [](const model::Need& need) { return need.when.any(); });
+}
+
 // True: it is out of the way. False: it stays where it is, and what is behind it waits.
 bool put_aside(State& state, QueueState& queue, Held& held, Leave leave) {
     auto& guards = queue.guards;
+    if (leave == Leave::wait && all_need_the_same(queue)) return false;
     if (leave == Leave::wait && guards.rationed.size() < queue.policy.prefetch / 2) {
         guards.rationed.push_back(held.key);
         return true;
@@ -142,16 +164,28 @@ bool guards_let_lane(const State& state, const QueueState& queue) {
     return !queue.guards.lane_rate || queue.guards.lane_rate->has(state.now.steady);
 }
 
+bool may_go(const State& state, const QueueState& queue, const Held& held) {
+    return none_is_barred(queue) || leave_of(state, queue, held) == Leave::go;
+}
+
 void set_aside_barred(State& state, QueueState& queue) {
+    if (none_is_barred(queue)) return;
     const auto& last = queue.guards.last_tries;
-    const bool none_is_barred = queue.policy.needs.empty() && (!last || last->breaker.lets_all());
-    if (none_is_barred) return;
     const bool by_itself = last && !last->breaker.lets_all() && last->forced_by.empty();
     if (by_itself && !queue.guards.park->is_spent(state.now.steady))
         change(state, *queue.guards.last_tries, [&](core::Breaker& breaker) { breaker.reset(state.now.steady); });
     for (auto* list : {&queue.ready[at(Side::work)], &queue.ready[at(Side::lane)], &queue.suspects, &queue.accused})
         clear_front(state, queue, *list);
     bring_back_rationed(state, queue);
+}
+
+std::optional<model::Fallback> fallback_of(const State& state, const QueueState& queue, const Held& held) {
+    std::optional<model::Fallback> found;
+    each_bit(held.needs, [&](std::size_t i) {
+        if (found || !bars(state, queue, i)) return;
+        if (const auto position = fallback_from(state, held, i)) found = {i, *position};
+    });
+    return found;
 }
 
 void began(State& state, QueueState& queue, Held& held) {
@@ -163,6 +197,7 @@ void began(State& state, QueueState& queue, Held& held) {
         if (guards.lane_rate) guards.lane_rate->take(now);
     }
     if (guards.rate) guards.rate->take(now);
+    if (held.fallback) return;
     if (guards.consumer) {
         guards.consumer->recovery->went(now);
         begin_probe(state, *guards.consumer, held);
@@ -198,7 +233,7 @@ SteadyTime next_of_guards(const State& state, const QueueState& queue) {
     if (guards.rate) at_next_token(*guards.rate);
     if (guards.lane_rate) at_next_token(*guards.lane_rate);
     if (guards.consumer) when = std::min(when, guards.consumer->recovery->next(now));
-    if (queue.policy.needs.empty() && (!guards.last_tries || guards.last_tries->breaker.lets_all())) return when;
+    if (none_is_barred(queue)) return when;
     at_next_token(guards.diversions);
     for (const auto& need : queue.policy.needs) {
         const auto& dependency = state.dependencies[need.dependency];

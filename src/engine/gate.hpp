@@ -22,8 +22,14 @@ namespace retryd::engine {
 // token waits beside the others.
 void set_aside_barred(State& state, QueueState& queue);
 
+// Whether this one may: not what could not be put aside.
+[[nodiscard]] bool may_go(const State& state, const QueueState& queue, const Held& held);
+
 // The rate after an outage is limited until nobody waits any more.
 void end_recovery(State& state, QueueState& queue);
+
+// The consumer that takes it while a dependency of it is left alone; nothing: the queue's own.
+[[nodiscard]] std::optional<model::Fallback> fallback_of(const State& state, const QueueState& queue, const Held& held);
 
 // It is handed over now: as a probe, where a breaker asks for one.
 void began(State& state, QueueState& queue, Held& held);

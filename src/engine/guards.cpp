@@ -150,6 +150,13 @@ Guarded::Guarded(std::string its_name, const model::BreakerPolicy& policy, const
 DependencyState::DependencyState(const model::DependencyPolicy& policy, model::SteadyTime now)
     : guarded(policy.name, policy.breaker, policy.recover ? &*policy.recover : nullptr, now) {
     make(rate, policy.rate, now);
+    fallback_away.assign(policy.fallback.size(), now);
+}
+
+std::optional<std::size_t> DependencyState::fallback(model::SteadyTime now) const {
+    const auto found = std::find_if(fallback_away.begin(), fallback_away.end(), [now](auto until) { return until <= now; });
+    if (found == fallback_away.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - fallback_away.begin());
 }
 
 bool DependencyState::has_token(model::SteadyTime now) const {

@@ -20,6 +20,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace retryd::engine {
 
@@ -43,7 +44,10 @@ struct DependencyState {
 
     Guarded guarded;
     std::optional<core::TokenBucket> rate;
+    std::vector<model::SteadyTime> fallback_away;  // until when each of its fallbacks is taken for away
     [[nodiscard]] bool has_token(model::SteadyTime now) const;
+    // The first of its fallbacks that is not away.
+    [[nodiscard]] std::optional<std::size_t> fallback(model::SteadyTime now) const;
 };
 
 struct LoadControl {

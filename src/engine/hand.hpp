@@ -2,6 +2,7 @@
 // What is in hand: every message taken from the broker and not settled yet, with all that is known of it.
 
 #include "core/decide.hpp"
+#include "model/guards.hpp"
 #include "model/ledger.hpp"
 #include "model/message.hpp"
 #include "model/names.hpp"
@@ -30,12 +31,13 @@ struct Held {
     std::uint64_t needs = 0;  // dependencies: bit i for the one at position i
     State state = State::ready;
     model::SteadyTime arrived;
-    model::SteadyTime since;     // of the state
-    model::SteadyTime until;     // waiting, at_consumer
-    bool delivered = false;      // handed over at least once in this stay
-    bool is_probe = false;       // at the consumer: a breaker asked for it
-    bool shares_a_loss = false;  // another delivery of the queue was lost while this one was at the consumer
-    bool orphan = false;         // its tag is dead: the broker will deliver it again
+    model::SteadyTime since;                  // of the state
+    model::SteadyTime until;                  // waiting, at_consumer
+    bool delivered = false;                   // handed over at least once in this stay
+    bool is_probe = false;                    // at the consumer: a breaker asked for it
+    std::optional<model::Fallback> fallback;  // at the consumer: at this one instead of the queue's
+    bool shares_a_loss = false;               // another delivery of the queue was lost while this one was at the consumer
+    bool orphan = false;                      // its tag is dead: the broker will deliver it again
     // copying
     std::string copy_properties;
     bool copy_has_id = true;              // it carries retryd-id, by which a return is matched

@@ -31,6 +31,12 @@ Held* front(State& state, std::deque<model::DeliveryKey>& list) {
     return nullptr;
 }
 
+// The same, where the guards let it go.
+Held* next_of(State& state, const QueueState& queue, std::deque<model::DeliveryKey>& list) {
+    auto* held = front(state, list);
+    return held != nullptr && may_go(state, queue, *held) ? held : nullptr;
+}
+
 ports::Delivery delivery_for(const State& state, const QueueState& queue, const Held& held) {
     ports::Delivery delivery;
     delivery.key = held.key;
@@ -47,6 +53,8 @@ ports::Delivery delivery_for(const State& state, const QueueState& queue, const 
     delivery.deadline = state.now.wall + queue.policy.deliver.timeout;
     // A copy made without a reply hides that from the broker, not from the consumer.
     const auto& ledger = held.stay.ledger;
+    delivery.fallback = held.fallback;
+    if (held.fallback) delivery.fallback_for = state.policy->dependencies[held.fallback->dependency].name;
     delivery.redelivered = held.record.origin.redelivered || ledger.lost > 0 || ledger.suspect;
     return delivery;
 }
@@ -62,6 +70,7 @@ void hand_over(State& state, QueueState& queue, Held& held) {
     queue.deadlines.emplace(held.until, held.key);
     ++queue.in_flight;
     if (held.side() == Side::lane) ++queue.lane_in_flight;
+    held.fallback = fallback_of(state, queue, held);
     began(state, queue, held);
     queue.trial_runs = held.stay.standing == core::Standing::on_trial;
     ++queue.turn;
@@ -70,9 +79,7 @@ void hand_over(State& state, QueueState& queue, Held& held) {
 
 // How many deliveries may be at the consumer at once: what the policy, the consumer's condition and its own credit allow.
 std::uint32_t free_slots(const State& state, const QueueState& queue) {
-    const auto& load = queue.guards.load;
-    const auto concurrency = load ? load->controller.limit() : queue.policy.deliver.concurrency;
-    const auto permits = queue.watch.permits(concurrency, state.now.steady);
+    const auto permits = queue.watch.permits(concurrency_of(queue), state.now.steady);
     const auto credit = state.ports.consumer.credit(queue.id);
     return credit ? std::min(permits, queue.in_flight + *credit) : permits;
 }
@@ -128,8 +135,8 @@ void sweep(State& state, QueueState& queue) {
 }
 
 bool serve_trusted(State& state, QueueState& queue, std::uint32_t slots) {
-    auto* work = front(state, queue.ready[at(Side::work)]);
-    auto* lane = guards_let_lane(state, queue) ? front(state, queue.ready[at(Side::lane)]) : nullptr;
+    auto* work = next_of(state, queue, queue.ready[at(Side::work)]);
+    auto* lane = guards_let_lane(state, queue) ? next_of(state, queue, queue.ready[at(Side::lane)]) : nullptr;
     const core::Demand demand{.work_waits = work != nullptr,
                               .lane_waits = lane != nullptr,
                               .in_flight = queue.in_flight,
@@ -169,10 +176,10 @@ core::Floor::Demand demand_of(State& state, QueueState& queue) {
     core::Floor::Demand demand;
     demand.in_flight = queue.in_flight;
     demand.waits[static_cast<std::size_t>(core::Company::trusted)] =
-        front(state, queue.ready[at(Side::work)]) != nullptr ||
-        (guards_let_lane(state, queue) && front(state, queue.ready[at(Side::lane)]) != nullptr);
-    demand.waits[static_cast<std::size_t>(core::Company::suspects)] = front(state, queue.suspects) != nullptr;
-    const auto* accused = front(state, queue.accused);
+        next_of(state, queue, queue.ready[at(Side::work)]) != nullptr ||
+        (guards_let_lane(state, queue) && next_of(state, queue, queue.ready[at(Side::lane)]) != nullptr);
+    demand.waits[static_cast<std::size_t>(core::Company::suspects)] = next_of(state, queue, queue.suspects) != nullptr;
+    const auto* accused = next_of(state, queue, queue.accused);
     demand.trial_is_due = accused != nullptr && accused->stay.standing == core::Standing::on_trial;
     demand.waits[static_cast<std::size_t>(core::Company::accused)] =
         accused != nullptr && (demand.trial_is_due || !is_being_stamped(state, queue));
@@ -195,6 +202,11 @@ bool serve_one(State& state, QueueState& queue) {
 }
 
 }  // namespace
+
+std::uint32_t concurrency_of(const QueueState& queue) {
+    const auto& load = queue.guards.load;
+    return load ? load->controller.limit() : queue.policy.deliver.concurrency;
+}
 
 void serve(State& state, QueueState& queue) {
     const bool nobody_takes_any = queue.watch.permits(queue.policy.deliver.concurrency, state.now.steady) == 0;

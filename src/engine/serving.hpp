@@ -17,6 +17,8 @@ void extend(State& state, model::DeliveryKey key, model::Milliseconds more);
 // When serve_clock wants to be called although nothing happened.
 [[nodiscard]] model::SteadyTime next_clock(State& state, QueueState& queue);
 
+// How many may be at the consumer at once, before its condition and its credit are looked at.
+[[nodiscard]] std::uint32_t concurrency_of(const QueueState& queue);
 // Somebody in hand waits for the consumer.
 [[nodiscard]] bool has_ready(State& state, QueueState& queue);
 

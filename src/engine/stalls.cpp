@@ -133,8 +133,11 @@ void add_guards(const State& state, const QueueState& queue, const model::Clock&
     for (const auto* one : {&guards.consumer, &guards.refusals})
         if (*one) add_breaker(**one, "", now, stalls);
     for (const auto& need : queue.policy.needs) {
+        const auto& dependency = state.dependencies[need.dependency];
         const bool pauses = (guards.pausing >> need.dependency & 1U) != 0;
-        add_breaker(state.dependencies[need.dependency].guarded, pauses ? "" : ", only what needs it waits", now, stalls);
+        const auto* effect =
+            dependency.fallback(now.steady) ? ", a fallback takes what needs it" : ", only what needs it waits";
+        add_breaker(dependency.guarded, pauses ? "" : effect, now, stalls);
     }
     add_budget(guards.park, "parking", now, stalls);
     add_budget(guards.dead_letter, "dead letters", now, stalls);

@@ -6,6 +6,8 @@
 #include "engine/telling.hpp"
 #include "engine/trials.hpp"
 
+#include <utility>
+
 namespace retryd::engine {
 
 using model::Outcome;
@@ -96,7 +98,28 @@ void remember_loss(const State& state, QueueState& queue, const Held& held, Outc
     }
 }
 
+constexpr model::Milliseconds fallback_is_away_for{5000};
+
+// A fallback speaks of this message and of itself, never of the consumer that it stands in for. What it cannot do waits, and
+// is charged nothing.
+void judge_at_fallback(State& state, Held& held, const core::Judgement& judgement) {
+    auto& queue = state.queue(held.queue());
+    const auto [dependency, position] = *std::exchange(held.fallback, std::nullopt);
+    const auto outcome = judgement.outcome;
+    take_back(state, queue, held);
+    ++state.figures_of(queue).deliveries[static_cast<std::size_t>(outcome)];
+    state.touch(queue);
+    const bool is_away = outcome == Outcome::unavailable || outcome == Outcome::endpoint;
+    if (is_away) state.dependencies[dependency].fallback_away[position] = state.now.steady + fallback_is_away_for;
+    if (is_done(outcome))
+        return carry_out(state, held, {.kind = core::Verdict::Kind::ack, .ledger = held.stay.ledger}, judgement);
+    if (held.orphan) return let_go(state, held);
+    if (is_away) return make_ready(state, held, true);
+    divert(state, held);
+}
+
 void judge(State& state, Held& held, const core::Judgement& judgement) {
+    if (held.fallback) return judge_at_fallback(state, held, judgement);
     auto& queue = state.queue(held.queue());
     take_back(state, queue, held, &judgement);
     ++state.figures_of(queue).deliveries[static_cast<std::size_t>(judgement.outcome)];

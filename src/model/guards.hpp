@@ -2,6 +2,7 @@
 // What keeps retries from becoming the next outage: breakers, budgets, rates, the storm guard, adaptive concurrency. Plain
 // values, a part of the policy. Defaults written here are the built-in values of the policy file; off is std::nullopt.
 
+#include "model/http_target.hpp"
 #include "model/pattern.hpp"
 #include "model/time.hpp"
 
@@ -77,6 +78,7 @@ enum class OnOpen : std::uint8_t {
     automatic,  // pause where every message of the queue needs it, else divert
     pause,
     divert,
+    fallback,  // what needs it goes to another consumer
 };
 
 struct RatePolicy {
@@ -89,10 +91,17 @@ struct DependencyPolicy {
     std::string name;
     BreakerPolicy breaker;
     OnOpen on_open = OnOpen::automatic;
-    std::optional<RatePolicy> rate;  // calls, in each process
+    std::vector<HttpTarget> fallback;  // tried in turn; empty unless on_open says so
+    std::optional<RatePolicy> rate;    // calls, in each process
     std::optional<RecoverPolicy> recover;
 };
 inline constexpr std::size_t max_dependencies = 64;  // what a message needs is one 64-bit mask
+
+// One of them: positions in Policy::dependencies, and in its list.
+struct Fallback {
+    std::size_t dependency = 0;
+    std::size_t position = 0;
+};
 
 // That a queue's messages, or those that match, need a dependency.
 struct Need {

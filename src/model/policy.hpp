@@ -4,6 +4,7 @@
 // "Off" is std::nullopt, never zero. Defaults written here are the built-in values of the policy file.
 
 #include "model/guards.hpp"
+#include "model/http_target.hpp"
 #include "model/names.hpp"
 #include "model/outcome.hpp"
 #include "model/pattern.hpp"
@@ -22,16 +23,6 @@ namespace retryd::model {
 using namespace std::chrono_literals;
 
 enum class QueueType : std::uint8_t { quorum, classic };
-
-// Where the consumer listens.
-struct HttpTarget {
-    std::string host;       // Host header: "127.0.0.1:8080", or "localhost" over a Unix socket
-    std::string unix_path;  // a Unix socket's path; empty: TCP
-    std::string tcp_host;   // a name or an address without brackets; empty: Unix socket
-    std::uint16_t tcp_port = 0;
-    std::string path = "/";  // with the query, fit for a request line
-    bool path_is_secret = false;
-};
 
 // Who may come to a Unix socket that we listen on.
 struct SocketAccess {
@@ -55,7 +46,7 @@ struct ReadyPolicy {
 };
 
 struct DeliverPolicy {
-    HttpTarget http;
+    HttpTarget http;                                           // where the consumer listens
     std::optional<StreamTarget> stream;                        // instead of http
     std::vector<std::pair<std::string, std::string>> headers;  // fixed ones, added to each request; may hold secrets
     Milliseconds timeout = 20s;                                // from the request's first byte to the reply's last

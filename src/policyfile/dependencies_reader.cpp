@@ -1,5 +1,6 @@
 // `dependencies`, of the whole process, and the `needs` of queues that name them.
 
+#include "policyfile/addresses.hpp"
 #include "policyfile/guards_reader.hpp"
 #include "policyfile/keys.hpp"
 #include "policyfile/queue_reader.hpp"
@@ -36,16 +37,36 @@ void check_dependency_name(const Entry& entry, Values& values) {
 }
 
 void read_on_open(const Field& field, Values& values, OnOpen& out) {
-    if (field.get().word("fallback")) {
-        values.fault(field, "fallback is not supported yet", "auto, pause or divert", ProblemCode::not_supported);
-        return;
-    }
-    values.choose<OnOpen>(field, {{"auto", OnOpen::automatic}, {"pause", OnOpen::pause}, {"divert", OnOpen::divert}}, out);
+    values.choose<OnOpen>(
+        field,
+        {{"auto", OnOpen::automatic}, {"pause", OnOpen::pause}, {"divert", OnOpen::divert}, {"fallback", OnOpen::fallback}},
+        out);
 }
 
-void read_fallback(const Field& field, Values& values) {
-    if (field.get().list() && field.get().items.empty()) return;
-    values.fault(field, "a fallback is not supported yet", "[]", ProblemCode::not_supported);
+constexpr const char* fallback_rule = "on_open: fallback, fallback: [\"http://127.0.0.1:8081/later\"]";
+
+void read_fallback(const Field& field, Values& values, DependencyPolicy& out) {
+    if (!field.get().list()) {
+        values.fault(field, "a list of consumers is due", fallback_rule);
+        return;
+    }
+    for (const Node& item : field.get().items) {
+        const Field each = field.with(item);
+        const std::optional<std::string> text = values.text(each);
+        if (!text) continue;
+        const model::Result<model::HttpTarget> target = parse_http_target(*text);
+        if (target) {
+            out.fallback.push_back(*target);
+        } else {
+            values.fault(each, "the address " + target.error().what, fallback_rule);
+        }
+    }
+    const bool wanted = out.on_open == OnOpen::fallback;
+    if (wanted && field.get().items.empty()) {
+        values.fault(field, "nobody is named, and on_open is fallback", fallback_rule, ProblemCode::missing);
+    } else if (!wanted && !field.get().items.empty()) {
+        values.fault(field, "takes no effect, as on_open is not fallback", fallback_rule);
+    }
 }
 
 void read_recover(const Field& recover, Values& values, std::optional<model::RecoverPolicy>& out) {
@@ -61,7 +82,7 @@ void read_dependency(const Field& field, Values& values, DependencyPolicy& out) 
     values.read(field.at("slow_call"), {1ms, 24h}, out.breaker.slow_call);
     values.read(field.at("slow_rate"), {Ratio{0.01}, Ratio{1}}, out.breaker.slow_rate);
     read_on_open(field.at("on_open"), values, out.on_open);
-    read_fallback(field.at("fallback"), values);
+    read_fallback(field.at("fallback"), values, out);
     read_rate(field.at("rate"), field.at("burst"), values, out.rate);
     read_recover(field.at("recover"), values, out.recover);
 }

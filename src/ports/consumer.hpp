@@ -2,6 +2,7 @@
 // The consumer application as the engine sees it. All on the main loop; events are posted, never called from inside
 // deliver(), abandon() or probe().
 
+#include "model/guards.hpp"
 #include "model/message.hpp"
 #include "model/names.hpp"
 #include "model/outcome.hpp"
@@ -27,8 +28,10 @@ struct Delivery {
     std::uint32_t attempt = 1;  // failed attempts + 1
     std::uint32_t max_attempts = 1;
     std::optional<model::WallTime> first_failed;
-    model::WallTime deadline;  // when retryd stops waiting
-    bool redelivered = false;  // delivered before, and nobody knows how that ended
+    model::WallTime deadline;                 // when retryd stops waiting
+    bool redelivered = false;                 // delivered before, and nobody knows how that ended
+    std::optional<model::Fallback> fallback;  // where it goes instead of the queue's consumer
+    std::string fallback_for;                 // the dependency that is left alone; empty: none
 };
 
 class Consumer {

@@ -26,9 +26,10 @@ void ModelConsumer::deliver(ports::Delivery&& delivery) {
     if (!working_.emplace(delivery.key, Work{delivery.queue, delivery.message}).second)
         watch_.wrong("a delivery was handed to the consumer twice");
     most_in_flight_ = std::max(most_in_flight_, working_.size());
-    if (away_.contains(delivery.queue)) return reply_after(connect_time, delivery.key, unavailable());
+    const bool is_away = delivery.fallback ? fallback_ == nullptr : away_.contains(delivery.queue);
+    if (is_away) return reply_after(connect_time, delivery.key, unavailable());
     watch_.handed(delivery);
-    const auto answer = judge_(delivery);
+    const auto answer = (delivery.fallback ? fallback_ : judge_)(delivery);
     if (!answer.after) return;
     reply_after(*answer.after + chance_.between(0us, *answer.after / 2), delivery.key, answer.reply);
 }

@@ -22,6 +22,9 @@ public:
     using Judge = std::function<Answer(const ports::Delivery&)>;
     ModelConsumer(VirtualTime& time, Chance chance, ports::Inbox& inbox, Watch& watch, Judge judge);
 
+    // Who takes what is delivered to a fallback; without one it is away.
+    void set_fallback(Judge judge) { fallback_ = std::move(judge); }
+
     void deliver(ports::Delivery&& delivery) override;
     bool abandon(model::DeliveryKey key) override;
     void probe(model::QueueId queue) override;
@@ -53,6 +56,7 @@ private:
     ports::Inbox& inbox_;
     Watch& watch_;
     Judge judge_;
+    Judge fallback_;
     std::map<model::DeliveryKey, Work> working_;
     std::set<model::QueueId> away_;
     std::uint64_t life_ = 0;  // of the daemon: answers to a dead one are dropped

@@ -1,4 +1,4 @@
-"""The operator's hand: breakers, pauses and throttles by retryctl, what is shown of them, and who did it."""
+"""The operator's hand: breakers, pauses and throttles by retryctl, what is shown of them, and who did it; and a fallback."""
 
 import json
 import os
@@ -95,3 +95,19 @@ class Orders(GuardsCase):
         self.assertIn(f"there are {self.name}", self.retryctl("breaker", "open", "nobody").stderr)
         self.assertEqual(self.logged(), [])
         self.assertEqual(self.daemon.causes(self.queue), [])
+
+
+class Fallback(GuardsCase):
+    def test_it_takes_what_needs_a_dependency_that_is_left_alone(self):
+        self.declare_work_queue()
+        app, other = self.consumer(lambda request: 500), self.consumer()
+        daemon = self.retryd(f"""
+dependencies: {{db: {{on_open: fallback, fallback: ["{other.url}"]}}}}
+queues: {{"@QUEUE@": {{deliver: {{http: "{app.url}"}}, needs: [db]}}}}
+""", guards=True)
+        self.send_many(self.queue, 200)
+        self.wait_for_requests(other, 150)
+        self.assertEqual({request.headers["retryd-fallback-for"] for request in other.requests}, {"db"})
+        self.wait_for_nothing_left(60)
+        self.assertEqual(daemon.deliveries(self.queue)["success"], 200)
+        self.assertLess(len(app.requests), 50)

@@ -90,6 +90,19 @@ TEST_CASE("a retried delivery says what went before") {
     CHECK(line(head, "Retryd-Last-Error") == "Retryd-Last-Error: DbTimeout: no%0Aanswer");
 }
 
+TEST_CASE("a fallback is told for whom it stands in, at its own address") {
+    auto delivery = delivery_of({});
+    delivery.fallback_for = "payments";
+    model::HttpTarget target;
+    target.host = "127.0.0.1:8081";
+    target.path = "/later";
+    const auto head = deliver::request_head(delivery, orders(), target);
+    CHECK(head.starts_with("POST /later HTTP/1.1\r\n"));
+    CHECK(line(head, "Host") == "Host: 127.0.0.1:8081");
+    CHECK(line(head, "Retryd-Fallback-For") == "Retryd-Fallback-For: payments");
+    CHECK(line(deliver::request_head(delivery_of({}), orders()), "Retryd-Fallback-For").empty());
+}
+
 TEST_CASE("every property has its header, and absent ones have none") {
     model::Properties properties;
     properties.content_type = "application/json";

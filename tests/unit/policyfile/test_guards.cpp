@@ -226,13 +226,27 @@ TEST_CASE("a dependency has a breaker, a rate and a way to recover") {
     CHECK(b.rate->burst == 2);
     CHECK(b.recover->to.value == 1.5);
     CHECK_FALSE(read.dependencies[2].recover);
+    const auto with_fallback =
+        dependencies("dependencies: {a: {on_open: fallback, fallback: [\"http://c:81/x\", \"unix:/run/x.sock\"]}}")
+            .dependencies;
+    CHECK(with_fallback.at(0).on_open == model::OnOpen::fallback);
+    REQUIRE(with_fallback.at(0).fallback.size() == 2);
+    CHECK(with_fallback.at(0).fallback[0].path == "/x");
+    CHECK(with_fallback.at(0).fallback[1].unix_path == "/run/x.sock");
     CHECK_FALSE(read.dependencies[2].breaker.slow_call);
     const std::vector<std::pair<std::string, std::string>> rows{
         {"{other: {}}", "1:16: dependencies: \"other\" stands for what replies name and the policy does not; another name"},
         {"{\"a b\": {}}",
          "1:16: dependencies: \"a b\" is no name of a dependency; letters, digits, '-', '_' and '.', at most 64"},
-        {"{a: {on_open: fallback}}", "1:29: dependencies.a.on_open: fallback is not supported yet; auto, pause or divert"},
-        {"{a: {fallback: [\"http://c\"]}}", "1:30: dependencies.a.fallback: a fallback is not supported yet; []"},
+        {"{a: {on_open: fallback, fallback: [\"ftp://c\"]}}",
+         "1:50: dependencies.a.fallback: the address is no address of a consumer; on_open: fallback, fallback: "
+         "[\"http://127.0.0.1:8081/later\"]"},
+        {"{a: {on_open: fallback, fallback: []}}",
+         "1:49: dependencies.a.fallback: nobody is named, and on_open is fallback; on_open: fallback, fallback: "
+         "[\"http://127.0.0.1:8081/later\"]"},
+        {"{a: {fallback: [\"http://c\"]}}",
+         "1:30: dependencies.a.fallback: takes no effect, as on_open is not fallback; on_open: fallback, fallback: "
+         "[\"http://127.0.0.1:8081/later\"]"},
         {"{a: {recover: {to: 90%}}}", "1:34: dependencies.a.recover.to: \"90%\" is under 100%; 100% to 1000%"},
     };
     for (const auto& [text, fault] : rows) {
