@@ -142,7 +142,8 @@ std::string names_for(const Order& order, const model::StatusView& status) {
     std::string names;
     const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + clean(name); };
     if (is_of_breaker(order)) {
-        for (const auto& breaker : status.breakers) add(breaker.name);
+        for (const auto& breaker : status.breakers)
+            if (!breaker.is_unknown) add(breaker.name);
     } else {
         for (const auto& queue : status.queues) add(queue.name.value);
     }

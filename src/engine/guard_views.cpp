@@ -78,6 +78,24 @@ model::BreakerView view_of(const Guarded& guarded, const model::Clock& now) {
     return view;
 }
 
+model::BreakerView view_of(const UnknownDependencies& unknown, const model::Clock& now) {
+    model::BreakerView view;
+    view.name = "other";
+    view.state = BreakerState::disabled;
+    view.is_unknown = true;
+    view.lasting = between(unknown.since, now.steady);
+    view.window = unknown.window;
+    view.calls = view.failed = unknown.failed.counts(now.steady)[0];
+    view.why = "replies name a dependency that the policy does not have, lately " + unknown.last + ": " +
+               std::to_string(view.failed) + " failures in " + seconds(view.window) + ", counted by the queue's breaker";
+    return view;
+}
+
+bool has_dependency(const State& state, std::string_view name) {
+    const auto& all = state.dependencies;
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.guarded.name == name; });
+}
+
 void show_budget(const std::optional<core::Budget>& budget, const std::optional<model::BudgetPolicy>& policy, const char* kind,
                  const model::Clock& now, model::QueueView& view) {
     if (budget)
@@ -97,6 +115,8 @@ std::vector<model::BreakerView> breaker_views(const State& state, const model::C
     for (const auto& queue : state.queues)
         for (const auto* one : {&queue.guards.consumer, &queue.guards.refusals, &queue.guards.last_tries})
             if (*one) views.push_back(view_of(**one, now));
+    const auto& unknown = state.unknown_dependencies;
+    if (unknown && !has_dependency(state, "other")) views.push_back(view_of(*unknown, now));
     return views;
 }
 

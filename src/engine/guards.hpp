@@ -50,6 +50,17 @@ struct DependencyState {
     [[nodiscard]] std::optional<std::size_t> fallback(model::SteadyTime now) const;
 };
 
+// What replies hold against dependencies that the policy does not have: shown as `other`. The consumer's own breaker
+// counts them.
+struct UnknownDependencies {
+    static constexpr std::chrono::seconds window{30};
+    explicit UnknownDependencies(model::SteadyTime now) : since(now) {}
+
+    core::Tally<1> failed{window};
+    model::SteadyTime since;
+    std::string last;  // name that a reply gave, cut
+};
+
 struct LoadControl {
     core::LoadSensor sensor;
     core::ConcurrencyController controller;

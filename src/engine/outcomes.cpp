@@ -2,6 +2,7 @@
 
 #include "core/ladder.hpp"
 #include "engine/verdicts.hpp"
+#include "model/ledger.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +15,7 @@ using Said = core::Breaker::Said;
 namespace {
 
 constexpr std::uint32_t enough_calls = 20;  // for a share of them to say something
+constexpr std::size_t longest_name_shown = 64;
 
 bool is_done(Outcome outcome) {
     return outcome == Outcome::success || outcome == Outcome::drop;
@@ -23,13 +25,27 @@ bool is_failure(Outcome outcome) {
     return outcome == Outcome::transient || outcome == Outcome::timeout || outcome == Outcome::lost;
 }
 
-// The dependencies that a failure is held against: the one that the reply names, else all that the message needs. One that the
-// policy does not know is nobody's.
-std::uint64_t blamed(const State& state, const Held& held, const core::Judgement& judgement) {
-    if (judgement.dependency.empty()) return held.needs;
+// The dependency that the reply names; 0: one that the policy does not know.
+std::uint64_t named(const State& state, std::string_view name) {
     const auto& all = state.policy->dependencies;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == judgement.dependency; });
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
     return found == all.end() ? 0 : std::uint64_t{1} << (found - all.begin());
+}
+
+void note_unknown(State& state, const core::Judgement& judgement) {
+    auto& unknown = state.unknown_dependencies;
+    if (!unknown) unknown.emplace(state.now.steady);
+    unknown->failed.add(0, state.now.steady);
+    unknown->last = model::cut_text(judgement.dependency, longest_name_shown);
+}
+
+// The dependencies that a failure is held against: the one that the reply names, else all that the message needs.
+std::uint64_t blamed(State& state, const Held& held, const core::Judgement& judgement) {
+    if (judgement.dependency.empty()) return held.needs;
+    const auto blame = named(state, judgement.dependency);
+    if (blame == 0 && (is_failure(judgement.outcome) || judgement.outcome == Outcome::throttled))
+        note_unknown(state, judgement);
+    return blame;
 }
 
 Said said_of_consumer(const core::Judgement& judgement, std::uint64_t blamed_others) {

@@ -136,6 +136,7 @@ struct State {
     Hand hand;
     std::vector<QueueState> queues;                             // by QueueId
     std::vector<DependencyState> dependencies;                  // by position in the policy
+    std::optional<UnknownDependencies> unknown_dependencies;    // nothing: no reply has named one
     model::SteadyTime breakers_due = model::SteadyTime::max();  // when one of them wants to be asked
     std::vector<std::size_t> touched;
     core::Copies copies;

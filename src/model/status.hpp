@@ -32,6 +32,7 @@ struct BreakerView {
     std::uint32_t probes_in_flight = 0;
     std::string why;           // a sentence: the counts, the threshold, and what comes next
     std::string forced_by;     // an operator; empty: it is as it is by itself
+    bool is_unknown = false;   // no breaker: what replies call so and the policy does not have
     double recovering_at = 0;  // calls a second that the rate is limited to after it closed; 0: not limited
     std::array<std::uint64_t, breaker_state_count> transitions{};  // into each state, since the start
 };

@@ -92,6 +92,29 @@ TEST_CASE("a failure is held against the dependency that the reply names, and no
     CHECK(breaker(world, "queue:orders").failed == 0);
 }
 
+TEST_CASE(
+    "failures that replies hold against a dependency that the policy does not have are shown, and the consumer is blamed") {
+    World world{shared_db()};
+    world.start();
+    const auto count = [&] { return world.status().breakers.size(); };
+    const auto before = count();
+    const Fate fate = [](std::uint32_t attempt, std::uint32_t) {
+        auto given = answer(attempt == 1 ? 503 : 200);
+        given.reply.dependency = "stripe";
+        return given;
+    };
+    for (int i = 0; i < 60; ++i) world.publish("orders", i % 4 == 0 ? fate : succeeds());
+    world.run_for(1s);
+    REQUIRE(count() == before + 1);
+    const auto other = breaker(world, "other");
+    CHECK(other.state == model::BreakerState::disabled);
+    CHECK(other.failed == 15);
+    CHECK(other.why.find("stripe") != std::string::npos);
+    CHECK(breaker(world, "db").failed == 0);
+    CHECK(breaker(world, "queue:orders").failed == 15);
+    CHECK_FALSE(world.obey({.act = model::Order::Act::open, .target = "other", .lasting = {}}, "uid 7"));
+}
+
 TEST_CASE("a dependency that asks to be left alone is left alone for so long") {
     World world{shared_db()};
     std::uint64_t calls = 0;

@@ -98,6 +98,9 @@ TEST_CASE("an order is passed on with who gave it, and answered with what has be
 TEST_CASE("of what is not there it is told what is; nothing is done without JSON") {
     samples::Operator seen;
     seen.view.breakers = {payments()};
+    auto& other = seen.view.breakers.emplace_back();
+    other.name = "other";
+    other.is_unknown = true;
     CHECK(post(seen, "/breaker?name=nobody&act=open").body == "there is no nobody; there are payments\n");
     CHECK(post(seen, "/pause?queue=nobody").status == 404);
     CHECK(post(seen, "/pause?queue=nobody").body == "there is no nobody; there are orders\n");
