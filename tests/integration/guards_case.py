@@ -14,6 +14,7 @@ class GuardsCase(IntegrationCase):
         super().setUp()
         self.sent = 0
         self.failed = collections.Counter()  # deliveries of each body that failed
+        self.sent_at = {}  # time.monotonic() by body
 
     def queue_named(self, name):
         queue = f"{name}.{self.queue}"
@@ -21,11 +22,14 @@ class GuardsCase(IntegrationCase):
         return queue
 
     def send_many(self, queue, count, kind=None):
-        """So many messages, confirmed by the broker; `kind`: their type."""
+        """So many messages, confirmed by the broker; `kind`: their type. Returns their bodies."""
         named = {} if kind is None else {"type": kind}
         properties = encode_properties(delivery_mode=2, **named)
-        self.wire.publish_all(queue, [(properties, b"%d" % (self.sent + number)) for number in range(count)])
+        bodies = [b"%d" % number for number in range(self.sent, self.sent + count)]
+        self.sent_at.update(dict.fromkeys(bodies, time.monotonic()))
+        self.wire.publish_all(queue, [(properties, body) for body in bodies])
         self.sent += count
+        return bodies
 
     @staticmethod
     def evenly(seconds, rate, send):
@@ -37,6 +41,11 @@ class GuardsCase(IntegrationCase):
                 done += due
             time.sleep(0.02)
         return done
+
+    def spans(self, requests):
+        """How long they took from the publish to the consumer, for reading."""
+        spans = sorted(1000 * (request.at - self.sent_at[request.body]) for request in requests)
+        return f"p50 {spans[len(spans) // 2]:.1f} ms, p99 {spans[len(spans) * 99 // 100]:.1f} ms"
 
     def assert_no_hold_was_charged(self, app):
         """No message has had more attempts than deliveries that failed."""

@@ -4,7 +4,7 @@ from guards_case import KEYS, GuardsCase
 from retryd import eventually
 
 RATE = 100  # of each queue
-SECONDS = 20
+SECONDS = 60
 STATUSES = (500, 404, 422)
 
 
