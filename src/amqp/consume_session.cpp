@@ -117,6 +117,7 @@ void ConsumeSession::take(Incoming&& incoming) {
 
 void ConsumeSession::take(Deliver& deliver, SourceChannel& at) {
     if (!at.acks.delivered(deliver.tag)) return connection_.fail("the broker numbered a delivery out of turn");
+    arrived_ += 1.0 / at.prefetch;
     const model::DeliveryTag tag{at.source, at.generation, deliver.tag};
     events_.push_back(ports::Delivered{tag, std::move(deliver.arrival), std::move(deliver.message)});
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace retryd::amqp {
 
@@ -26,6 +27,7 @@ public:
     void take(Incoming&& incoming) override;
     [[nodiscard]] bool holds_back() const override;
     void flush() override;
+    [[nodiscard]] double arrived() override { return std::exchange(arrived_, 0.0); }
     [[nodiscard]] bool reading() const override { return reading_; }
 
 private:
@@ -64,6 +66,7 @@ private:
     std::map<model::Source, ChannelNumber> numbers_;
     ScratchChannel scratch_;
     bool reading_ = true;
+    double arrived_ = 0;  // in prefetches
 };
 
 }  // namespace retryd::amqp

@@ -5,6 +5,7 @@
 #include "amqp/decode.hpp"
 #include "amqp/methods.hpp"
 #include "amqp/publish_session.hpp"
+#include "amqp/read_pace.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -70,17 +71,21 @@ struct Pump::Live {
           socket(context, connection->duplicate().release()),
           tick(context),
           flush(context),
+          rest(context),
           bound(context) {}
 
     std::unique_ptr<Connection> connection;
     Assembler assembler;
     std::unique_ptr<Session> session;
+    ReadPace pace;
     asio::posix::stream_descriptor socket;  // the duplicate: only to wait on
     asio::steady_timer tick;
     asio::steady_timer flush;
+    asio::steady_timer rest;
     asio::steady_timer bound;  // of a close
     bool watched = false;      // a turn comes when the socket is readable
     bool posted = false;       // a turn comes at once
+    bool resting = false;      // a turn comes after a rest
     bool unread = true;        // the last drain did not come to the end
     bool flush_pending = false;
     bool closing = false;  // connection.close is sent
@@ -200,6 +205,8 @@ void Pump::end_turn() {
     if (live_->session->holds_back()) wait_flush();
     live_->connection->flush();
     if (live_->connection->failed()) return go_down(false, std::string{live_->connection->trouble()});
+    const auto now = std::chrono::time_point_cast<model::Microseconds>(std::chrono::steady_clock::now());
+    live_->pace.looked(events_.size(), live_->session->arrived(), model::SteadyTime{now.time_since_epoch()});
     report();
     wait();
 }
@@ -213,7 +220,7 @@ void Pump::report() {
 // The socket says nothing about frames that the library has buffered: what is unread is read in a turn of its own.
 void Pump::wait() {
     if (!reading()) return;
-    if (!live_->unread) return wait_readable();
+    if (!live_->unread) return live_->pace.rests() ? wait_rested() : wait_readable();
     if (std::exchange(live_->posted, true)) return;
     asio::post(context_, [this, life = life_] {
         if (life != life_) return;
@@ -222,8 +229,18 @@ void Pump::wait() {
     });
 }
 
+void Pump::wait_rested() {
+    if (live_->watched || std::exchange(live_->resting, true)) return;
+    live_->rest.expires_after(ReadPace::rest);
+    live_->rest.async_wait([this, life = life_](error_code) {
+        if (life != life_) return;
+        live_->resting = false;
+        read_turn();
+    });
+}
+
 void Pump::wait_readable() {
-    if (std::exchange(live_->watched, true)) return;
+    if (live_->resting || std::exchange(live_->watched, true)) return;
     live_->socket.async_wait(asio::posix::descriptor_base::wait_read, [this, life = life_](error_code) {
         if (life != life_) return;
         live_->watched = false;

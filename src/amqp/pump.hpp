@@ -49,6 +49,7 @@ private:
     struct Live;
     void wait();
     void wait_readable();
+    void wait_rested();
     void wait_tick();
     void take_a_sip();
     void wait_flush();

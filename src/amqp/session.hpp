@@ -27,6 +27,8 @@ public:
     // Acks wait for others; flush() sends them all.
     [[nodiscard]] virtual bool holds_back() const { return false; }
     virtual void flush() {}
+    // How much has come since the last call of what the broker may send without an ack; 1: all of it, or it sets no limit.
+    [[nodiscard]] virtual double arrived() { return 1; }
     // False: what the broker sends is to be left in the socket.
     [[nodiscard]] virtual bool reading() const { return true; }
 };

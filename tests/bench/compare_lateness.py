@@ -21,6 +21,7 @@ def run(world, scale):
     count = RATE * (1 if scale.quick else 5)
     lane, delays = declare_ladder(world, BARE, DELAYS_MS)
     world.declare(QUEUE)
+    ours(world, 100)  # makes the delay queues, as the other side's are made
     runs = interleave({
         "bare": lambda: bare(world, count, {"lane": lane, "delays": ",".join(delays)}),
         "ours": lambda: ours(world, count),
