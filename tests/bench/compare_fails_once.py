@@ -22,11 +22,15 @@ def run(world, scale):
         options = {"queue": BARE, "lane": lane, "delays": ",".join(delays), "count": count, "prefetch": PREFETCH, "batch": 64}
         return less_waiting(world.bare("ladder", **options), count)
 
-    def stream():
+    def through_retryd(count):
         world.fill(QUEUE, count)
         options = {"deliver": f", concurrency: {PREFETCH}", "count": count, "credit": PREFETCH, "fail_first": 1}
-        return less_waiting(world.through_retryd(QUEUE, "stream_client", POLICY, **options), count)
+        return world.through_retryd(QUEUE, "stream_client", POLICY, **options)
 
+    def stream():
+        return less_waiting(through_retryd(count), count)
+
+    through_retryd(100)  # makes the delay queues, as the other side's are made
     results = interleave({"ladder": ladder, "stream": stream}, scale.rounds)
     return rows_of(results) + peers(world, scale, QUEUE, fails=True)
 
