@@ -14,7 +14,7 @@ namespace retryd::amqp {
 
 class ReadPace {
 public:
-    static constexpr std::chrono::milliseconds rest{1};
+    static constexpr std::chrono::milliseconds rest{2};
 
     // A look brought so many messages; `share`: of what the broker may send without an ack, 1 is a whole prefetch.
     void looked(std::size_t messages, double share, model::SteadyTime now);

@@ -15,7 +15,8 @@ namespace retryd::engine {
 
 class Outbox {
 public:
-    static constexpr model::Microseconds moment{1000};
+    // With every message failing once, 4 ms cost a quarter less processor time than 1 ms, and the retries came no later.
+    static constexpr model::Microseconds moment{4000};
 
     template <class Command>
     void add(Command&& command) {
