@@ -40,7 +40,7 @@ fuzzed_room(policyfile LINKS fuzzed_tls yaml-cpp)
 fuzzed_room(metrics LINKS fuzzed_model prometheus-cpp::core)
 fuzzed_room(app LINKS fuzzed_model FILES journal)
 fuzzed_room(amqp LINKS fuzzed_tls rabbitmq::rabbitmq Threads::Threads FILES assembler confirms connection consume_session
-  decode dial exit frames methods publish_session pump scratch_channel send settle tls_socket)
+  decode dial exit frames methods publish_session pump read_pace scratch_channel send settle tls_socket)
 fuzzed_room(sockets LINKS fuzzed_model)
 fuzzed_room(deliver LINKS fuzzed_model Boost::json FILES http_date http_header_value http_reply http_reply_reader http_request
   http_text stream_frame stream_message stream_ops stream_session)
