@@ -44,7 +44,7 @@ fuzzed_room(amqp LINKS fuzzed_tls rabbitmq::rabbitmq Threads::Threads FILES asse
 fuzzed_room(sockets LINKS fuzzed_model)
 fuzzed_room(deliver LINKS fuzzed_model Boost::json FILES http_date http_header_value http_reply http_reply_reader http_request
   http_text stream_frame stream_message stream_ops stream_session)
-fuzzed_room(admin LINKS fuzzed_sockets Boost::json FILES access columns query routes status_json why why_not wording)
+fuzzed_room(admin LINKS fuzzed_sockets Boost::json FILES access columns orders query routes status_json why why_not wording)
 
 # fuzz_target(TARGET ROOM...)
 function(fuzz_target name)
