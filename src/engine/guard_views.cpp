@@ -91,11 +91,6 @@ model::BreakerView view_of(const UnknownDependencies& unknown, const model::Cloc
     return view;
 }
 
-bool has_dependency(const State& state, std::string_view name) {
-    const auto& all = state.dependencies;
-    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.guarded.name == name; });
-}
-
 void show_budget(const std::optional<core::Budget>& budget, const std::optional<model::BudgetPolicy>& policy, const char* kind,
                  const model::Clock& now, model::QueueView& view) {
     if (budget)
@@ -115,8 +110,7 @@ std::vector<model::BreakerView> breaker_views(const State& state, const model::C
     for (const auto& queue : state.queues)
         for (const auto* one : {&queue.guards.consumer, &queue.guards.refusals, &queue.guards.last_tries})
             if (*one) views.push_back(view_of(**one, now));
-    const auto& unknown = state.unknown_dependencies;
-    if (unknown && !has_dependency(state, "other")) views.push_back(view_of(*unknown, now));
+    if (state.unknown_dependencies) views.push_back(view_of(*state.unknown_dependencies, now));
     return views;
 }
 

@@ -18,8 +18,7 @@ class Scale:
 
     def __init__(self, quick):
         self.quick = quick
-        self.rounds = 2 if quick else 5
-        self.peer_rounds = 1 if quick else 5
+        self.rounds = 1 if quick else 5
 
     def messages(self, count):
         return count // 12 if self.quick else count
@@ -32,7 +31,7 @@ def comparison(name):
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES) + "; all of them unless some are named")
-    parser.add_argument("--quick", action="store_true", help="a twelfth of the messages, fewer rounds: a look, no measurement")
+    parser.add_argument("--quick", action="store_true", help="a twelfth of the messages, one round: a look, no measurement")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output, and nothing else there")
     chosen = parser.parse_args()
     strangers = [name for name in chosen.names if name not in NAMES]

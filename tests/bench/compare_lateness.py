@@ -25,7 +25,7 @@ def run(world, scale):
     runs = interleave({
         "bare": lambda: bare(world, count, {"lane": lane, "delays": ",".join(delays)}),
         "ours": lambda: ours(world, count),
-    }, 1 if scale.quick else 3)
+    }, scale.rounds)
     note = f"{RATE}/s, one queue for each of four delays; {summary(runs['ours'])}; the bare ladder {summary(runs['bare'])}"
     return [median_row("retry lateness: p99", [percentile(one, 0.99) for one in runs["ours"]], "ms", at_most=15, note=note)]
 

@@ -40,7 +40,7 @@ def rows_of(world, scale, name, queue, fails):
     count = scale.messages(counts[fails])
     world.declare(queue)
     results = []
-    for _ in range(scale.peer_rounds):
+    for _ in range(scale.rounds):
         world.fill(queue, count)
         measured = finished(start([*command, world.amqp, queue, str(count), str(int(fails)), str(DELAY_MS)]))
         seconds = measured["seconds"] - fails * DELAY_MS / 1000
