@@ -1,11 +1,16 @@
 #include "core/decide.hpp"
 
+#include "unit/core/decide_bench.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <random>
 
 using namespace retryd;
 using namespace std::chrono_literals;
+using bench::judgement;
+using bench::noon;
+using bench::policy_with;
 using core::Verdict;
 using model::Milliseconds;
 using model::Outcome;
@@ -14,24 +19,6 @@ using model::Side;
 using model::WallTime;
 
 namespace {
-
-constexpr WallTime noon{std::chrono::hours{500000}};
-
-model::QueuePolicy policy_with(std::vector<Milliseconds> quick, std::vector<Milliseconds> delays) {
-    model::QueuePolicy policy;
-    policy.retry.quick = std::move(quick);
-    policy.retry.delays = std::move(delays);
-    policy.retry.max = static_cast<std::uint32_t>(policy.retry.delays.size());
-    policy.retry.spread = 1;
-    return policy;
-}
-
-core::Judgement judgement(Outcome outcome) {
-    core::Judgement made;
-    made.outcome = outcome;
-    made.error_type = "Test";
-    return made;
-}
 
 Verdict decide(const model::QueuePolicy& policy, const core::Stay& stay, const core::Judgement& made, bool alone = false) {
     return core::decide(policy, stay, made, alone, noon, 0);

@@ -2,10 +2,15 @@
 
 #include "core/decide.hpp"
 
+#include "unit/core/decide_bench.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace retryd;
 using namespace std::chrono_literals;
+using bench::judgement;
+using bench::noon;
+using bench::policy_with;
 using core::Verdict;
 using model::Milliseconds;
 using model::Outcome;
@@ -14,24 +19,6 @@ using model::Side;
 using model::WallTime;
 
 namespace {
-
-constexpr WallTime noon{std::chrono::hours{500000}};
-
-model::QueuePolicy policy_with(std::vector<Milliseconds> quick, std::vector<Milliseconds> delays) {
-    model::QueuePolicy policy;
-    policy.retry.quick = std::move(quick);
-    policy.retry.delays = std::move(delays);
-    policy.retry.max = static_cast<std::uint32_t>(policy.retry.delays.size());
-    policy.retry.spread = 1;
-    return policy;
-}
-
-core::Judgement judgement(Outcome outcome) {
-    core::Judgement made;
-    made.outcome = outcome;
-    made.error_type = "Test";
-    return made;
-}
 
 core::Stay from(Side side, model::Ledger ledger = {}) {
     core::Stay stay;

@@ -21,6 +21,17 @@ namespace scripted {
 using namespace retryd;
 using namespace std::chrono_literals;
 
+// A consumer that is content with everything.
+inline const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+inline asio::awaitable<void> answer_all(Peer& peer) {
+    for (;;) {
+        const bool asked = co_await peer.request();
+        if (!asked) co_return;
+        co_await peer.say(ok);
+    }
+}
+
 struct House : ports::Inbox {
     Folder folder;
     asio::io_context io{1};

@@ -10,16 +10,6 @@ using Kind = model::Reply::Kind;
 
 namespace {
 
-const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-
-asio::awaitable<void> answer_all(Peer& peer) {
-    for (;;) {
-        const bool asked = co_await peer.request();
-        if (!asked) co_return;
-        co_await peer.say(ok);
-    }
-}
-
 asio::awaitable<void> answer_one(Peer& peer) {
     co_await peer.request();
     co_await peer.say(ok);
