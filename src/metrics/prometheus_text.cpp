@@ -158,11 +158,12 @@ void add_states(MetricFamily& family, const std::string& label, const std::strin
 void add_guards(Families& families, const model::StatusView& status) {
     auto& breaker = families.add("retryd_breaker_state", MetricType::Gauge, "1 for the state that the breaker is in");
     for (const auto& one : status.breakers)
-        add_states<model::BreakerState, model::breaker_state_count>(breaker, "dependency", one.name, one.state, nullptr);
+        if (!one.is_unknown)
+            add_states<model::BreakerState, model::breaker_state_count>(breaker, "dependency", one.name, one.state, nullptr);
     auto& moves =
         families.add("retryd_breaker_transitions_total", MetricType::Counter, "How often the breaker entered a state");
     for (const auto& one : status.breakers)
-        add_states<model::BreakerState>(moves, "dependency", one.name, std::nullopt, &one.transitions);
+        if (!one.is_unknown) add_states<model::BreakerState>(moves, "dependency", one.name, std::nullopt, &one.transitions);
 
     auto& storm = families.add("retryd_storm_state", MetricType::Gauge, "1 for the state that the queue's retries are in");
     for (const auto& queue : status.queues)

@@ -184,7 +184,10 @@ TEST_CASE("a breaker and a storm are one series for each state") {
     breaker.name = "payments";
     breaker.state = model::BreakerState::half_open;
     breaker.transitions[static_cast<std::size_t>(model::BreakerState::open)] = 3;
-    status.breakers = {breaker};
+    model::BreakerView other;
+    other.name = "other";
+    other.is_unknown = true;
+    status.breakers = {breaker, other};
     status.queues[0].storm = model::StormState::storm;
     status.queues[0].storm_transitions[static_cast<std::size_t>(model::StormState::storm)] = 2;
     status.queues[0].budgets = {{"park", 7.5, 100, false}};
