@@ -57,14 +57,19 @@ constexpr std::array texts{
     CauseText{"link-stuck", "A connection to the broker does nothing any more:",
               "retryd ends it and connects again by itself. Look at the broker, the network between, and the resolver."},
     CauseText{"paused", "An operator has paused it:", "retryctl resume QUEUE lets it go on."},
-    CauseText{"breaker-open", "Calls failed too often, so there are none for a while:",
+    CauseText{"breaker-open", "Calls failed too often, or an operator said so, and there are none for a while:",
               "Mend what fails. retryd tries a few messages by itself when the time is over, and goes on when they succeed; "
-              "nothing is charged."},
+              "nothing is charged. An operator's order ends by `retryctl breaker reset NAME`."},
     CauseText{"budget-spent", "More messages would be given up than the budget allows, so they wait:",
               "Look at why they fail: that so many do is rarely the messages' fault. Successes earn the budget anew."},
-    CauseText{"storm-damped", "Retries are held back, so that they do not feed on themselves:",
-              "It ends by itself, a minute after far fewer calls fail and the retries grow no more."},
-    CauseText{"rate", "Deliveries are as many as the policy allows:", "Raise deliver.rate in the policy, or leave it."}};
+    CauseText{
+        "storm-damped", "Retries are held back, so that they do not feed on themselves:",
+        "It ends by itself, a minute after far fewer calls fail and the retries grow no more; where an operator throttles, by "
+        "`retryctl resume QUEUE`."},
+    CauseText{
+        "rate", "Deliveries are as many as the policy allows:",
+        "Raise deliver.rate in the policy, or leave it. After an outage it ends by itself when nobody waits any more, or by "
+        "`retryctl breaker reset NAME`."}};
 constexpr std::string_view healing_unknown = "retryd goes on by itself when it has ended.";
 
 const CauseText* text_of(std::string_view cause) {

@@ -251,8 +251,18 @@ Verdict step_back(const Stay& stay) {
     return to_lane(ledger);
 }
 
+Ledger not_tried(const Stay& stay) {
+    return stay.standing == Standing::on_trial ? step_back(stay).ledger : stay.ledger;
+}
+
 Verdict hold(const QueuePolicy& policy, const Stay& stay, WallTime now, const GuardsView& guards) {
-    return climb(policy, guards, stay.standing == Standing::on_trial ? step_back(stay).ledger : stay.ledger, now);
+    return climb(policy, guards, not_tried(stay), now);
+}
+
+Verdict put_aside(const QueuePolicy& policy, const Stay& stay, WallTime now, bool climbs) {
+    const auto ledger = not_tried(stay);
+    const auto hop = hold_climb(policy.hold, climbs ? ledger.held : Milliseconds{0});
+    return climbs ? wait_held(ledger, hop, hop, now) : wait_in_hold(ledger, hop, hop, now);
 }
 
 Verdict refuse(const QueuePolicy& policy, const Stay& stay, WallTime now, const GuardsView& guards) {

@@ -77,6 +77,10 @@ struct Verdict {
 [[nodiscard]] Verdict hold(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now,
                            const GuardsView& guards = {});
 
+// A guard bars its way: it leaves as a held copy, and is not given up for that. `climbs`: to a rung higher each time, as it may
+// take long; else to the first one, and the time counts as no hold.
+[[nodiscard]] Verdict put_aside(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now, bool climbs);
+
 // What cannot be delivered at all (a body over max_body).
 [[nodiscard]] Verdict refuse(const model::QueuePolicy& policy, const Stay& stay, model::WallTime now,
                              const GuardsView& guards = {});

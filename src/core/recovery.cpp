@@ -1,8 +1,16 @@
 #include "core/recovery.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 
 namespace retryd::core {
+
+namespace {
+
+constexpr std::chrono::minutes grows_in_vain{1};
+
+}  // namespace
 
 Recovery::Recovery(const model::RecoverPolicy& policy, model::SteadyTime /*now*/) : policy_(policy), successes_(policy.of) {}
 
@@ -21,6 +29,7 @@ void Recovery::closed(model::SteadyTime now) {
     const auto rate = *before_ * policy_.to.value;
     limit_.emplace(rate, std::max(rate, 1.0), now);
     limit_->empty(now);
+    fewest_ = std::numeric_limits<std::uint64_t>::max();
 }
 
 void Recovery::went(model::SteadyTime now) {
@@ -29,6 +38,18 @@ void Recovery::went(model::SteadyTime now) {
 
 void Recovery::looked(bool waits, model::SteadyTime now) {
     if (limit_ && !waits && limit_->is_full(now)) end();
+}
+
+void Recovery::waiting(std::uint64_t messages, model::SteadyTime now) {
+    if (!limit_) return;
+    const bool in_vain = messages >= fewest_;
+    if (in_vain && now - fewest_since_ < grows_in_vain) return;
+    if (in_vain) {
+        const auto rate = limit_->per_second() * policy_.to.value;
+        limit_->set_rate(rate, std::max(rate, 1.0), now);
+    }
+    fewest_ = messages;
+    fewest_since_ = now;
 }
 
 model::SteadyTime Recovery::next(model::SteadyTime now) const {

@@ -85,14 +85,15 @@ bool all_need_the_same(const QueueState& queue) {
 // True: it is out of the way. False: it stays where it is, and what is behind it waits.
 bool put_aside(State& state, QueueState& queue, Held& held, Leave leave) {
     auto& guards = queue.guards;
-    if (leave == Leave::wait && all_need_the_same(queue)) return false;
+    // From the lane it has been aside before: there it has its turn, so that every token is used.
+    if (leave == Leave::wait && (held.side() == Side::lane || all_need_the_same(queue))) return false;
     if (leave == Leave::wait && guards.rationed.size() < queue.policy.prefetch / 2) {
         guards.rationed.push_back(held.key);
         return true;
     }
     if (!guards.diversions.has(state.now.steady)) return false;
     guards.diversions.take(state.now.steady);
-    divert(state, held);
+    divert(state, held, leave == Leave::divert);
     return true;
 }
 

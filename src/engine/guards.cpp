@@ -80,7 +80,8 @@ bool was_shut(BreakerState before) {
 }
 
 void follow_with_recovery(core::Recovery& recovery, BreakerState before, BreakerState after, model::SteadyTime now) {
-    if (after == BreakerState::open || after == BreakerState::forced_open) recovery.opened(now);
+    const bool opened = after == BreakerState::open || after == BreakerState::forced_open;
+    if (opened && !was_shut(before)) recovery.opened(now);
     if (after == BreakerState::closed && was_shut(before)) recovery.closed(now);
     if (after == BreakerState::forced_closed || after == BreakerState::disabled) recovery.end();
 }
@@ -111,6 +112,26 @@ core::StormGuard::Look look_at(const State& state, const QueueState& queue) {
     look.calls = counts[0];
     look.failed = counts[1];
     return look;
+}
+
+std::uint64_t waiting_at_the_broker(const State& state, const QueueState& queue) {
+    const auto depth = [&](const model::QueueName& name) {
+        const auto known = state.depths.find(name);
+        return known == state.depths.end() ? 0 : known->second;
+    };
+    auto sum = depth(queue.policy.name) + depth(queue.policy.lane);
+    for (const auto& [name, tier] : queue.tiers) sum += depth(name);
+    return sum;
+}
+
+// What a dependency recovers for may wait behind several queues: each says whether its own becomes less.
+void tell_recoveries(State& state, QueueState& queue) {
+    const auto waiting = waiting_at_the_broker(state, queue);
+    const auto tell = [&](Guarded& guarded) {
+        if (guarded.recovery) guarded.recovery->waiting(waiting, state.now.steady);
+    };
+    if (queue.guards.consumer) tell(*queue.guards.consumer);
+    for (const auto& need : queue.policy.needs) tell(state.dependencies[need.dependency].guarded);
 }
 
 void log_storm(State& state, const QueueState& queue, model::StormState before) {
@@ -207,6 +228,7 @@ void mind_breakers(State& state) {
 
 void look_for_storms(State& state) {
     for (auto& queue : state.queues) {
+        tell_recoveries(state, queue);
         auto& guards = queue.guards;
         if (guards.storm) look_for_storm(state, queue);
         guards.lane_rates.looked(guards.lane_calls, !guards.lane_rate, state.now.steady);

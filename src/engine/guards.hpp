@@ -84,6 +84,7 @@ struct QueueGuards {
     std::uint64_t lane_calls = 0;  // so far
     double operator_share = 1;     // of the lane's normal rate
     std::string throttled_by;      // where operator_share is under 1
+    model::SteadyTime throttled_at{};
     std::optional<LoadControl> load;
     std::deque<model::DeliveryKey> rationed;  // ready, and waiting for a token of a dependency
     std::optional<model::SteadyTime> paused;  // by an operator, since

@@ -35,6 +35,7 @@ void order_breaker(State& state, Guarded& guarded, const Order& order, std::stri
     const auto now = state.now.steady;
     const auto forced = forced_state(order.act);
     if (forced) guarded.forced_by = who;
+    if (order.act == Act::reset && guarded.recovery) guarded.recovery->end();
     change(state, guarded, [&](core::Breaker& breaker) {
         if (!forced) return breaker.reset(now);
         breaker.force(*forced, order.lasting ? std::optional(now + *order.lasting) : std::nullopt, now);
@@ -58,6 +59,7 @@ void order_queue(State& state, QueueState& queue, const Order& order, std::strin
     } else if (order.act == Act::throttle) {
         guards.operator_share = order.retries.value;
         guards.throttled_by = who;
+        guards.throttled_at = state.now.steady;
     } else if (order.act == Act::resume) {
         if (guards.paused) queue.watch.begin_slowly(state.now.steady);
         guards.paused.reset();

@@ -64,13 +64,22 @@ Said said_of_last_tries(Outcome outcome) {
     return is_failure(outcome) ? Said::failed : Said::nothing;
 }
 
+// One that was answered has been answered: else a probe would be free at once, and all that waits would be one in turn. Who
+// asks for patience is not well yet.
+Said said_of_probe(Outcome outcome) {
+    if (outcome == Outcome::throttled) return Said::failed;
+    return outcome == Outcome::unavailable || outcome == Outcome::endpoint ? Said::nothing : Said::alive;
+}
+
 struct Call {
     State& state;
     const Held& held;
     model::Microseconds took;
+    Said said_of_probe = Said::nothing;  // where its outcome says nothing otherwise
 
     void tell(Guarded& guarded, Said said) const {
         auto& breaker = guarded.breaker;
+        if (said == Said::nothing && breaker.state() == model::BreakerState::half_open) said = said_of_probe;
         const auto& slow_call = breaker.policy().slow_call;
         if (said == Said::failed && held.stay.quick_used > 0) said = Said::failed_again;
         // What changes nothing for sure is told without looking for changes: that is every call on a good day.
@@ -127,7 +136,8 @@ void tell_queue(const Call& call, QueueState& queue, const core::Judgement& judg
         if (is_done(outcome)) guards.consumer->recovery->succeeded(now);
     }
     if (guards.refusals) call.tell(*guards.refusals, said_of_refusals(outcome));
-    if (guards.last_tries && call.held.is_probe) call.tell(*guards.last_tries, said_of_last_tries(outcome));
+    const bool budget_is_spent = guards.last_tries && !guards.last_tries->breaker.lets_all();
+    if (budget_is_spent && call.held.is_probe) call.tell(*guards.last_tries, said_of_last_tries(outcome));
     if (guards.calls && outcome != Outcome::unavailable) {
         guards.calls->add(0, now);
         if (is_failure(outcome)) guards.calls->add(1, now);
@@ -165,10 +175,12 @@ void take_or_trip(State& state, std::optional<core::Budget>& budget, std::option
 }  // namespace
 
 void tell_guards(State& state, QueueState& queue, const Held& held, const core::Judgement* judgement) {
-    const Call call{state, held, state.now.steady - held.since};
+    Call call{state, held, state.now.steady - held.since};
     if (judgement == nullptr) return tell_nothing(call, queue);
+    call.said_of_probe = said_of_probe(judgement->outcome);
     const auto blame = blamed(state, held, *judgement);
-    tell_queue(call, queue, *judgement, is_failure(judgement->outcome) ? blame : 0);
+    // What is held against a dependency that would not stop this message is held against its consumer, too.
+    tell_queue(call, queue, *judgement, is_failure(judgement->outcome) ? blame & held.needs : 0);
     tell_dependencies(call, queue, *judgement, blame);
     sense_load(call, queue, *judgement);
 }
@@ -198,10 +210,9 @@ void charge_budgets(State& state, QueueState& queue, const core::Verdict& verdic
     if (parks || verdict.held_by == core::HeldBy::park_budget) take_or_trip(state, guards.park, guards.last_tries);
 }
 
-void divert(State& state, Held& held) {
-    auto& queue = state.queue(held.queue());
-    auto verdict = core::hold(queue.policy, held.stay, state.now.wall, guards_view(state, queue, held));
-    if (!verdict.held_by) verdict.held_by = core::HeldBy::breaker;
+void divert(State& state, Held& held, bool for_long) {
+    auto verdict = core::put_aside(state.queue(held.queue()).policy, held.stay, state.now.wall, for_long);
+    verdict.held_by = core::HeldBy::breaker;
     carry_out_uncounted(state, held, verdict);
 }
 

@@ -16,7 +16,7 @@ void tell_guards(State& state, QueueState& queue, const Held& held, const core::
 // What a decision costs the budgets.
 void charge_budgets(State& state, QueueState& queue, const core::Verdict& verdict);
 
-// One that may not be delivered now leaves as a held copy.
-void divert(State& state, Held& held);
+// One that may not be delivered now leaves as a held copy, and comes back the later the oftener it did, or each time soon.
+void divert(State& state, Held& held, bool for_long);
 
 }  // namespace retryd::engine

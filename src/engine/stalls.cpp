@@ -121,6 +121,14 @@ void add_breaker(const Guarded& guarded, const std::string& effect, const model:
                       between(guarded.breaker.since(), now.steady)});
 }
 
+// Until nobody waits any more.
+void add_recovery(const Guarded& guarded, const model::Clock& now, std::vector<model::StallView>& stalls) {
+    if (!guarded.recovery || !guarded.recovery->is_on()) return;
+    const auto rate = std::to_string(static_cast<int>(guarded.recovery->per_second() + 0.5));
+    stalls.push_back({Cause::rate, guarded.name + " is back, and until nobody waits any more has " + rate + " calls a second",
+                      between(guarded.breaker.since(), now.steady)});
+}
+
 void add_budget(const std::optional<core::Budget>& budget, const char* name, const model::Clock& now,
                 std::vector<model::StallView>& stalls) {
     if (!budget || !budget->is_spent(now.steady)) return;
@@ -143,10 +151,13 @@ void add_guards(const State& state, const QueueState& queue, const model::Clock&
     add_budget(guards.dead_letter, "dead letters", now, stalls);
     if (guards.lane_rate) {
         const auto rate = std::to_string(static_cast<int>(guards.lane_rate->per_second() + 0.5));
-        const auto since = guards.storm ? guards.storm->since() : now.steady;
-        const auto who = guards.operator_share < 1 ? "by " + guards.throttled_by + ", " : "";
+        const bool ordered = guards.operator_share < 1;
+        const auto since = ordered || !guards.storm ? guards.throttled_at : guards.storm->since();
+        const auto who = ordered ? "by " + guards.throttled_by + ", until `retryctl resume`: " : "";
         stalls.push_back({Cause::storm_damped, who + "the lane has " + rate + " calls a second", between(since, now.steady)});
     }
+    if (guards.consumer) add_recovery(*guards.consumer, now, stalls);
+    for (const auto& need : queue.policy.needs) add_recovery(state.dependencies[need.dependency].guarded, now, stalls);
     const bool waits = guards.rate && !guards.rate->has(now.steady) &&
                        (!queue.ready[at(model::Side::work)].empty() || !queue.ready[at(model::Side::lane)].empty());
     if (waits) stalls.push_back({Cause::rate, "deliver.rate is reached", Milliseconds{0}});

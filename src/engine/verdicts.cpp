@@ -115,7 +115,7 @@ void judge_at_fallback(State& state, Held& held, const core::Judgement& judgemen
         return carry_out(state, held, {.kind = core::Verdict::Kind::ack, .ledger = held.stay.ledger}, judgement);
     if (held.orphan) return let_go(state, held);
     if (is_away) return make_ready(state, held, true);
-    divert(state, held);
+    divert(state, held, true);
 }
 
 void judge(State& state, Held& held, const core::Judgement& judgement) {

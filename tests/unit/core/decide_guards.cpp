@@ -96,3 +96,19 @@ TEST_CASE("what no budget allows to give up waits, as if it had not been deliver
         core::decide(policy, from(Side::lane, spent), judgement(Outcome::transient), true, noon, 0, {.park_spent = true});
     CHECK(expired.reason == Reason::expired);  // the message's own wall needs no budget
 }
+
+TEST_CASE("what a guard bars is put aside without an attempt and for ever, if need be; a short wait counts as no hold") {
+    auto policy = policy_with({}, {1s});
+    policy.hold.delays = {5s, 30s};
+    policy.hold.max = 6s;
+    model::Ledger ledger;
+    ledger.held = 6s;
+    const auto climbed = core::put_aside(policy, from(Side::lane, ledger), noon, true);
+    CHECK(climbed.kind == Verdict::Kind::tier);
+    CHECK(climbed.wait == 30s);
+    CHECK(climbed.ledger.held == 36s);
+    CHECK(climbed.ledger.attempts == 0);
+    const auto soon = core::put_aside(policy, from(Side::lane, ledger), noon, false);
+    CHECK(soon.wait == 5s);
+    CHECK(soon.ledger.held == 6s);
+}

@@ -116,3 +116,20 @@ TEST_CASE("what is slower than one a second still goes") {
     REQUIRE(recovery.is_on());
     CHECK(recovery.next(now) - now < 10s);
 }
+
+TEST_CASE("where what waits grows for a minute in spite of it the limit grows, and not where it becomes less") {
+    Recovery recovery{policy, start};
+    auto now = work(recovery, start, 50, 10min);
+    recovery.opened(now);
+    recovery.closed(now += 1min);
+    const auto limit = recovery.per_second();
+    for (const auto waiting : {1000U, 900U, 950U, 890U, 880U, 885U}) recovery.waiting(waiting, now += 15s);
+    CHECK(recovery.per_second() == limit);
+    for (const auto waiting : {900U, 920U, 940U, 960U}) recovery.waiting(waiting, now += 15s);
+    CHECK(recovery.per_second() == Approx(limit * 1.2));
+    for (int minute = 0; minute < 5; ++minute) {
+        for (int i = 0; i < 4; ++i) recovery.waiting(2000, now += 15s);
+    }
+    CHECK(recovery.per_second() > limit * 2);
+    CHECK(recovery.per_second() < limit * 4);
+}
