@@ -55,6 +55,9 @@ struct KnownCommand {
     std::string_view argument = {};  // what it asks for; empty: nothing
     std::string_view option = {};    // that belongs to it
 };
+constexpr std::chrono::milliseconds shortest_order{1};
+constexpr std::chrono::hours longest_order{366 * 24};
+
 constexpr std::array commands{KnownCommand{"status", Command::status},
                               KnownCommand{"why-not", Command::why_not, "QUEUE"},
                               KnownCommand{"why", Command::why, "MESSAGE-ID"},
@@ -131,6 +134,8 @@ private:
         if (name == "--retries") return keep_share(value);
         const auto span = policyfile::parse_duration(value);
         if (!span) return misuse(special_ + ": " + model::to_text(span.error()));
+        if (name == "--for" && (*span < shortest_order || *span > longest_order))
+            return misuse("--for: from 1ms to 366d, not " + value);
         if (name == "--wait") options_.wait = *span;
         if (name == "--for") options_.lasting = *span;
         return std::nullopt;

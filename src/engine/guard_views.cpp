@@ -38,13 +38,20 @@ std::string counted(const core::Breaker& breaker, core::Breaker::Counts counts) 
     return text;
 }
 
+// Empty where it was not the counts that opened it: a reply asked for it, or a budget is spent.
+std::string opening(const Guarded& guarded) {
+    const auto& breaker = guarded.breaker;
+    if (!core::Breaker::trips(breaker.policy(), guarded.opened_by)) return "";
+    return "it opened when " + counted(breaker, guarded.opened_by) + " (" + thresholds(breaker.policy()) + "); ";
+}
+
 std::string why(const Guarded& guarded, core::Breaker::Counts counts, model::SteadyTime now) {
     const auto& breaker = guarded.breaker;
     const auto left = breaker.until() ? seconds(between(now, *breaker.until())) : std::string();
     switch (breaker.state()) {
         case BreakerState::closed: return counted(breaker, counts) + "; " + thresholds(breaker.policy());
         case BreakerState::open:
-            return "the next " + std::to_string(breaker.policy().half_open) + " probes come in " + left +
+            return opening(guarded) + "the next " + std::to_string(breaker.policy().half_open) + " probes come in " + left +
                    (breaker.reopenings() > 0 ? ", after " + std::to_string(breaker.reopenings()) + " in vain" : "");
         case BreakerState::half_open:
             return std::to_string(breaker.judged().calls) + " of " + std::to_string(breaker.policy().half_open) +

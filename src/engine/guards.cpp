@@ -57,8 +57,9 @@ bool is_forced(BreakerState state) {
     return state == BreakerState::forced_open || state == BreakerState::forced_closed || state == BreakerState::disabled;
 }
 
-void log_change(State& state, const Guarded& guarded, core::Breaker::Counts counts) {
+void log_change(State& state, const Guarded& guarded) {
     const auto& breaker = guarded.breaker;
+    const auto counts = breaker.counts(state.now.steady);
     std::vector<std::pair<std::string_view, std::string>> fields{{"breaker", guarded.name},
                                                                  {"state", std::string(model::to_text(breaker.state()))}};
     if (breaker.state() == BreakerState::open) {
@@ -86,10 +87,12 @@ void follow_with_recovery(core::Recovery& recovery, BreakerState before, Breaker
     if (after == BreakerState::forced_closed || after == BreakerState::disabled) recovery.end();
 }
 
-void follow(State& state, Guarded& guarded, BreakerState before, core::Breaker::Counts counts) {
+void follow(State& state, Guarded& guarded, BreakerState before) {
     const auto after = guarded.breaker.state();
     ++guarded.transitions[static_cast<std::size_t>(after)];
-    log_change(state, guarded, counts);
+    if (after == BreakerState::open && before == BreakerState::closed)
+        guarded.opened_by = guarded.breaker.counts(state.now.steady);
+    log_change(state, guarded);
     if (!is_forced(after)) guarded.forced_by.clear();
     if (guarded.recovery) follow_with_recovery(*guarded.recovery, before, after, state.now.steady);
     for (auto& queue : state.queues) {
@@ -201,10 +204,9 @@ QueueGuards::QueueGuards(const model::Policy& policy, const model::QueuePolicy& 
 
 void change(State& state, Guarded& guarded, const std::function<void(core::Breaker&)>& act) {
     const auto before = guarded.breaker.state();
-    const auto counts = guarded.breaker.counts(state.now.steady);
     act(guarded.breaker);
     state.breakers_due = std::min(state.breakers_due, guarded.breaker.next());
-    if (guarded.breaker.state() != before) follow(state, guarded, before, counts);
+    if (guarded.breaker.state() != before) follow(state, guarded, before);
 }
 
 void each_breaker(State& state, const std::function<void(Guarded&)>& visit) {

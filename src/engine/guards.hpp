@@ -35,6 +35,7 @@ struct Guarded {
     std::string name;       // "queue:orders", "payments": in commands, labels and the log
     std::string forced_by;  // the operator; empty: it is as it is by itself
     core::Breaker breaker;
+    core::Breaker::Counts opened_by;  // what it last opened for
     std::optional<core::Recovery> recovery;
     std::array<std::uint64_t, model::breaker_state_count> transitions{};  // into each state
 };

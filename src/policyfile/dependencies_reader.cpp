@@ -45,7 +45,7 @@ void read_on_open(const Field& field, Values& values, OnOpen& out) {
 
 constexpr const char* fallback_rule = "on_open: fallback, fallback: [\"http://127.0.0.1:8081/later\"]";
 
-void read_fallback(const Field& field, Values& values, DependencyPolicy& out) {
+void read_fallback(const Field& field, const Field& on_open, Values& values, DependencyPolicy& out) {
     if (!field.get().list()) {
         values.fault(field, "a list of consumers is due", fallback_rule);
         return;
@@ -63,7 +63,7 @@ void read_fallback(const Field& field, Values& values, DependencyPolicy& out) {
     }
     const bool wanted = out.on_open == OnOpen::fallback;
     if (wanted && field.get().items.empty()) {
-        values.fault(field, "nobody is named, and on_open is fallback", fallback_rule, ProblemCode::missing);
+        values.fault(on_open, "fallback, and nobody is named", fallback_rule, ProblemCode::missing);
     } else if (!wanted && !field.get().items.empty()) {
         values.fault(field, "takes no effect, as on_open is not fallback", fallback_rule);
     }
@@ -82,7 +82,7 @@ void read_dependency(const Field& field, Values& values, DependencyPolicy& out) 
     values.read(field.at("slow_call"), {1ms, 24h}, out.breaker.slow_call);
     values.read(field.at("slow_rate"), {Ratio{0.01}, Ratio{1}}, out.breaker.slow_rate);
     read_on_open(field.at("on_open"), values, out.on_open);
-    read_fallback(field.at("fallback"), values, out);
+    read_fallback(field.at("fallback"), field.at("on_open"), values, out);
     read_rate(field.at("rate"), field.at("burst"), values, out.rate);
     read_recover(field.at("recover"), values, out.recover);
 }

@@ -87,7 +87,8 @@ class Orders(GuardsCase):
         for code, *words in (
             (1, "breaker", "open", "nobody"), (1, "pause", "nobody"), (2, "breaker", "explode", self.name), (2, "breaker", "open"),
             (2, "breaker", "reset", self.name, "--for", "1m"), (2, "pause", self.queue, "--for", "1m"), (2, "throttle", self.queue),
-            (2, "throttle", self.queue, "--retries", "0%"), (2, "breaker", "open", self.name, "--for", "soon"), (2, "pause")):
+            (2, "throttle", self.queue, "--retries", "0%"), (2, "breaker", "open", self.name, "--for", "soon"),
+            (2, "breaker", "open", self.name, "--for", "0s"), (2, "breaker", "open", self.name, "--for", "400d"), (2, "pause")):
             with self.subTest(words):
                 answer = self.retryctl(*words)
                 self.assertEqual((answer.returncode, answer.stdout), (code, ""), answer)

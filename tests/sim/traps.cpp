@@ -59,6 +59,7 @@ TEST_CASE("where the rate of before is not known an outage leaves no limit behin
     bool down = false;
     const Fate fate = [&](std::uint32_t, std::uint32_t) { return answer(down ? 500 : 200); };
     world.start();
+    world.run_for(std::chrono::seconds{GENERATE(range(0, 60, 10))});  // rates are taken of whole minutes
     Traffic traffic{world, "orders", 20};
     traffic.run_for(13s, fate);
     down = true;

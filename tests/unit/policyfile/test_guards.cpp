@@ -242,7 +242,10 @@ TEST_CASE("a dependency has a breaker, a rate and a way to recover") {
          "1:50: dependencies.a.fallback: the address is no address of a consumer; on_open: fallback, fallback: "
          "[\"http://127.0.0.1:8081/later\"]"},
         {"{a: {on_open: fallback, fallback: []}}",
-         "1:49: dependencies.a.fallback: nobody is named, and on_open is fallback; on_open: fallback, fallback: "
+         "1:29: dependencies.a.on_open: fallback, and nobody is named; on_open: fallback, fallback: "
+         "[\"http://127.0.0.1:8081/later\"]"},
+        {"{a: {on_open: fallback}}",
+         "1:29: dependencies.a.on_open: fallback, and nobody is named; on_open: fallback, fallback: "
          "[\"http://127.0.0.1:8081/later\"]"},
         {"{a: {fallback: [\"http://c\"]}}",
          "1:30: dependencies.a.fallback: takes no effect, as on_open is not fallback; on_open: fallback, fallback: "
