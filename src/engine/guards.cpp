@@ -101,16 +101,17 @@ void follow(State& state, Guarded& guarded, BreakerState before) {
     }
 }
 
+std::uint64_t depth(const State& state, const model::QueueName& name) {
+    const auto known = state.depths.find(name);
+    return known == state.depths.end() ? 0 : known->second;
+}
+
 core::StormGuard::Look look_at(const State& state, const QueueState& queue) {
-    const auto depth = [&](const model::QueueName& name) {
-        const auto known = state.depths.find(name);
-        return known == state.depths.end() ? 0 : known->second;
-    };
     core::StormGuard::Look look;
-    look.work = depth(queue.policy.name);
-    look.lane = depth(queue.policy.lane);
+    look.work = depth(state, queue.policy.name);
+    look.lane = depth(state, queue.policy.lane);
     for (const auto& [name, tier] : queue.tiers)
-        if (tier.kind == "delay") look.delays += depth(name);
+        if (tier.kind == "delay") look.delays += depth(state, name);
     const auto counts = queue.guards.calls->counts(state.now.steady);
     look.calls = counts[0];
     look.failed = counts[1];
@@ -118,20 +119,22 @@ core::StormGuard::Look look_at(const State& state, const QueueState& queue) {
 }
 
 std::uint64_t waiting_at_the_broker(const State& state, const QueueState& queue) {
-    const auto depth = [&](const model::QueueName& name) {
-        const auto known = state.depths.find(name);
-        return known == state.depths.end() ? 0 : known->second;
-    };
-    auto sum = depth(queue.policy.name) + depth(queue.policy.lane);
-    for (const auto& [name, tier] : queue.tiers) sum += depth(name);
+    auto sum = depth(state, queue.policy.name) + depth(state, queue.policy.lane);
+    for (const auto& [name, tier] : queue.tiers) sum += depth(state, name);
     return sum;
+}
+
+// Nothing but a limit keeps its messages from the consumer.
+bool flows(const State& state, const QueueState& queue) {
+    return !is_shut(state, queue) && queue.watch.state() == core::ConsumerWatch::State::present;
 }
 
 // What a dependency recovers for may wait behind several queues: each says whether its own becomes less.
 void tell_recoveries(State& state, QueueState& queue) {
+    if (!flows(state, queue)) return;
     const auto waiting = waiting_at_the_broker(state, queue);
     const auto tell = [&](Guarded& guarded) {
-        if (guarded.recovery) guarded.recovery->waiting(waiting, state.now.steady);
+        if (guarded.recovery && guarded.breaker.lets_all()) guarded.recovery->waiting(waiting, state.now.steady);
     };
     if (queue.guards.consumer) tell(*queue.guards.consumer);
     for (const auto& need : queue.policy.needs) tell(state.dependencies[need.dependency].guarded);
@@ -154,8 +157,7 @@ void log_storm(State& state, const QueueState& queue, model::StormState before) 
 void look_for_storm(State& state, QueueState& queue) {
     auto& guards = queue.guards;
     auto& storm = *guards.storm;
-    const bool flows = !is_shut(state, queue) && queue.watch.state() == core::ConsumerWatch::State::present;
-    if (!flows) return storm.paused();
+    if (!flows(state, queue)) return storm.paused();
     const auto before = storm.state();
     storm.looked(look_at(state, queue), state.now.steady);
     if (storm.state() == before) return;

@@ -123,7 +123,7 @@ void add_breaker(const Guarded& guarded, const std::string& effect, const model:
 
 // Until nobody waits any more.
 void add_recovery(const Guarded& guarded, const model::Clock& now, std::vector<model::StallView>& stalls) {
-    if (!guarded.recovery || !guarded.recovery->is_on()) return;
+    if (!guarded.recovery || !guarded.recovery->is_on() || !guarded.breaker.lets_all()) return;
     const auto rate = std::to_string(static_cast<int>(guarded.recovery->per_second() + 0.5));
     stalls.push_back({Cause::rate, guarded.name + " is back, and until nobody waits any more has " + rate + " calls a second",
                       between(guarded.breaker.since(), now.steady)});
