@@ -20,6 +20,14 @@ class BrokerCase(WatchdogCase):
         self.addCleanup(self.clear_alarm)
         rabbitmqctl("set_vm_memory_high_watermark", "0.00001")
 
+    def let_fail_in_an_alarm(self, app, daemon, bodies):
+        """They come to the consumer when the alarm is raised, however long that takes."""
+        app.stop()
+        self.publish(*bodies)
+        self.wait_for_cause(daemon, "consumer-away")
+        self.raise_alarm()
+        app.start()
+
     @staticmethod
     def clear_alarm():
         rabbitmqctl("set_vm_memory_high_watermark", "0.4")
@@ -42,12 +50,10 @@ class Protections(BrokerCase):
         self.assertNotIn("unknown delivery tag", daemon.log())  # as a late ack would be answered, with the channel's end
 
     def test_an_alarm(self):
-        app = self.consumer(lambda request: Answer(once_failing(request), wait=3 if request.seen == 0 else 0))
+        app = self.consumer(once_failing)
         daemon = self.daemon_for(app)
         bodies = [b"%d" % n for n in range(4)]
-        self.publish(*bodies)
-        self.wait_for_requests(app, 4)
-        self.raise_alarm()
+        self.let_fail_in_an_alarm(app, daemon, bodies)
         self.wait_until_named(daemon, "publish-blocked", 60)
         self.clear_alarm()
         self.check_healed(daemon, app, "publish-blocked")
@@ -55,12 +61,10 @@ class Protections(BrokerCase):
 
     def test_an_alarm_while_large_copies_are_sent(self):
         """What the kernel takes is soon full, and the notice of the alarm can't be read while the send is stuck."""
-        app = self.consumer(lambda request: Answer(once_failing(request), wait=3 if request.seen == 0 else 0))
+        app = self.consumer(once_failing)
         daemon = self.daemon_for(app, confirm_timeout="60s")
         bodies = [b"%d" % n + bytes(20 * MIB) for n in range(3)]
-        self.publish(*bodies)
-        self.wait_for_requests(app, 3, 60)
-        self.raise_alarm()
+        self.let_fail_in_an_alarm(app, daemon, bodies)
         self.wait_until_named(daemon, "link-stuck", 60, detail="publish link: its thread is stuck")
         self.clear_alarm()
         self.wait_for_requests(app, 6, 120)
