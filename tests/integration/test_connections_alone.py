@@ -259,12 +259,15 @@ class Alarm(ConnectionsCase):
         return next(int(messages) for name, messages in (line.rsplit("\t", 1) for line in lines) if name == self.queue)
 
     def begin(self):
-        """Ten messages at the consumer, nine of which succeed; the tenth fails. Only then comes the alarm."""
-        app = self.consumer(lambda request: Answer(503 if request.body == b"9" and request.seen == 0 else 200, wait=4 if request.seen == 0 else 0))
+        """In the alarm ten messages come to the consumer, nine of which succeed; the tenth fails."""
+        app = self.consumer(lambda request: 503 if request.body == b"9" and request.seen == 0 else 200)
         daemon = self.retryd(POLICY.replace("concurrency: 4", "concurrency: 10") % (app.url, "200ms"))
+        app.stop()
         self.publish(*(b"%d" % n for n in range(10)))
-        self.wait_for_requests(app, 10)
+        self.wait_for_cause(daemon, "consumer-away")
         self.raise_alarm()
+        app.start()
+        self.wait_for_requests(app, 10)
         return app, daemon
 
     def test_successes_are_acked_and_failures_stay_in_hand(self):
