@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -61,7 +62,8 @@ private:
     void serve() {
         for (;;) {
             const int peer = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-            if (peer < 0) return;
+            if (peer < 0 && errno == EINVAL) return;  // shut down
+            if (peer < 0) continue;                   // a signal of the fuzzer, or a peer that is gone already
             std::string words = greeting();
             {
                 const std::lock_guard lock(mutex_);
